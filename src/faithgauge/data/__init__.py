@@ -1,0 +1,1 @@
+"""Where text comes from: one file per public data set, generic files, synthetic texts."""

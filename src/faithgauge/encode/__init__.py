@@ -1,0 +1,1 @@
+"""Text to ids: tokenizers, vocabulary, word vectors, batches."""

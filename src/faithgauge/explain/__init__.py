@@ -1,0 +1,1 @@
+"""A model and a batch to one number per token."""

@@ -1,0 +1,1 @@
+"""Ids to outputs: encoders, attention, classifiers, and how they are stored."""

@@ -1,0 +1,1 @@
+"""Training: one loop, its objectives and its metrics."""

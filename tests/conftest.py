@@ -1,0 +1,17 @@
+"""What every test may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """The folder with real data sets; tests that ask for it are skipped where there is none."""
+    folder = Path(os.environ.get("FAITHGAUGE_DATA", ""))
+    if not os.environ.get("FAITHGAUGE_DATA") or not folder.is_dir():
+        pytest.skip("needs real data: FAITHGAUGE_DATA does not name a folder")
+    return folder
