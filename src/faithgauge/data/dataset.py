@@ -92,7 +92,7 @@ class Dataset:
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     substituted: bool = False
-    encoding: EncodeConfig = EncodeConfig()
+    encoding: EncodeConfig = field(default_factory=EncodeConfig)
 
     @property
     def full_name(self) -> str:

@@ -57,7 +57,7 @@ class Files:
         return None
 
     def walk(self, pattern: str | re.Pattern[str]) -> Iterator[Member]:
-        """Every file whose path matches: loose ones first, then archives, each read once from front to back."""
+        """Every file whose path matches: loose ones first, then archives, each read from front to back."""
         wanted = re.compile(pattern)
         archives = []
         for folder in self.folders:
