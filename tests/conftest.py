@@ -6,6 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from jaxtyping import install_import_hook
+
+# Shapes in signatures are checked while tests run. The modules must not have been imported before.
+0 and install_import_hook(
+    ("faithgauge.models", "faithgauge.train", "faithgauge.explain", "faithgauge.encode.batching"),
+    "signatures.checked",
+)
 
 
 @pytest.fixture

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Gt
+
+AtLeastOne = Annotated[int, Ge(1)]
+NotNegative = Annotated[float, Ge(0)]
+Positive = Annotated[float, Gt(0)]
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,7 @@ class DataConfig:
     split: str | None = None
     seed: int = 0
     lexicon: Path | None = None
-    evidence: int = 3
+    evidence: AtLeastOne = 3
     position: Literal["start", "middle", "end", "scattered"] = "scattered"
     strength: float = 1.0
 
@@ -42,6 +48,62 @@ class EncodeConfig:
 
     words: str = "plain"
     tokenizer: Path | None = None
-    min_df: int = 1
-    max_tokens: int = 20_000
+    min_df: AtLeastOne = 1
+    max_tokens: AtLeastOne = 20_000
     too_long: Literal["error", "cut"] = "error"
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """An attention classifier: what encodes, what attends, and how the weighted states become classes.
+
+    Sizes left at None: `embed_size` is that of the word vectors, 300 where they are drawn; `hidden_size` is
+    the encoder's own default (its table entry); `attention_size` is half of the encoder's output. `pair` says how a second text takes part: as the query of the attention
+    ("queried", Jain & Wallace) or encoded and attended like the first ("two_sided", Neely et al.).
+    """
+
+    encoder: str = "bilstm"
+    attention: str = "additive"
+    distribution: str = "softmax"
+    temperature: Positive = 1.0
+    embed_size: AtLeastOne | None = None
+    hidden_size: AtLeastOne | None = None
+    attention_size: AtLeastOne | None = None
+    pair: Literal["queried", "two_sided"] = "queried"
+
+
+@dataclass(frozen=True)
+class VectorConfig:
+    """Word vectors at the start of a training: read from `embeddings`, the rest drawn.
+
+    What is drawn is normal with mean 0 and standard deviation `embedding_scale`; 0.1 is the general default,
+    1 that of the papers, and the results depend on it.
+    """
+
+    embeddings: Path | None = None
+    embedding_scale: Positive = 0.1
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """One training. `select_on` is the split whose `select_by` chooses the epoch that is kept.
+
+    `class_weights`: "positive" weighs the positives of a binary task by negatives/positives (Jain &
+    Wallace), "balanced" weighs each class by the inverse of its frequency. `decay_attention` says whether
+    weight decay touches the attention module. `patience` ends a training after that many epochs without
+    a better value. `clip` bounds the norm of the gradient.
+    """
+
+    epochs: AtLeastOne = 8
+    batch_size: AtLeastOne = 32
+    learning_rate: Positive = 1e-3
+    weight_decay: NotNegative = 1e-5
+    decay_attention: bool = False
+    amsgrad: bool = True
+    clip: Positive | None = None
+    patience: AtLeastOne | None = None
+    loss: Literal["mean", "sum"] = "mean"
+    class_weights: Literal["none", "positive", "balanced"] = "none"
+    select_on: Literal["validation", "test"] = "validation"
+    select_by: str = "roc_auc"
+    seed: int = 0

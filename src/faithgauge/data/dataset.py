@@ -23,12 +23,14 @@ class Found:
     """What a reader could read: the examples, what is missing, and what the user should know of the rest.
 
     `substituted` is true where other data stand in for the published ones: results on them are marked.
+    `classes` is given where the variant has other classes than its source.
     """
 
     splits: Splits
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     substituted: bool = False
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ Nothing is ever unpacked to disk. A name is matched by its end, so ``read("train
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
 import re
 import tarfile
@@ -14,7 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from faithgauge.errors import DataError
 
@@ -40,6 +41,16 @@ class Member(NamedTuple):
                 f"0x{self.data[error.start]:02x}; convert the file to {encoding}"
             ) from error
 
+    def lines(self, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+        """Its lines with their numbers, decoded one by one: a large file is never held as text as well."""
+        for number, line in enumerate(io.BytesIO(self.data), 1):
+            try:
+                text = line.decode(encoding)
+            except UnicodeDecodeError:
+                self.text(encoding)
+                raise
+            yield number, text.removeprefix("\ufeff" if number == 1 else "").rstrip("\r\n")
+
 
 class Files:
     """All files below some folders, seen through compression and archives."""
@@ -54,6 +65,17 @@ class Files:
             found = next(self.walk(pattern), None)
             if found is not None:
                 return found
+        return None
+
+    def path(self, *endings: str) -> Path | None:
+        """The first loose file whose path ends so, compressed or not, for what is too large to be held."""
+        for ending in endings:
+            pattern = re.compile(rf"(^|/){re.escape(ending)}$")
+            for folder in self.folders:
+                for path in sorted(folder.rglob("*")):
+                    name = path.relative_to(folder).as_posix()
+                    if path.is_file() and pattern.search(_COMPRESSED.sub("", name)):
+                        return path
         return None
 
     def walk(self, pattern: str | re.Pattern[str]) -> Iterator[Member]:
@@ -85,6 +107,30 @@ def read_bytes(path: Path) -> bytes:
         raise DataError(_damaged(path, error)) from error
 
 
+def open_lines(path: Path) -> Iterator[str]:
+    """The lines of a UTF-8 file of any size, ends of line kept, decompressed on the way."""
+    number = 0
+    try:
+        with _opened(path) as stream:
+            for number, line in enumerate(stream, 1):
+                yield line.removeprefix("\ufeff") if number == 1 else line
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path}, after line {number}: expected utf-8 text, found byte "
+            f"0x{error.object[error.start]:02x}; convert the file to utf-8"
+        ) from error
+    except _DAMAGED as error:
+        raise DataError(_damaged(path, error)) from error
+
+
+def _opened(path: Path) -> TextIO:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8", newline="")
+    if path.suffix == ".xz":
+        return lzma.open(path, "rt", encoding="utf-8", newline="")
+    return path.open(encoding="utf-8", newline="")
+
+
 def _archive(path: Path, wanted: re.Pattern[str]) -> Iterator[Member]:
     members = _zip_members(path, wanted) if path.suffix == ".zip" else _tar_members(path, wanted)
     while True:
@@ -103,7 +149,11 @@ def _zip_members(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, byt
             _refuse_outside(path, info.filename)
             name = _COMPRESSED.sub("", info.filename)
             if not info.is_dir() and wanted.search(name):
-                yield name, _inflate(info.filename, archive.read(info))
+                try:
+                    data = archive.read(info)
+                except RuntimeError as error:  # a password is wanted, or a compression that zipfile lacks
+                    raise zipfile.BadZipFile(str(error)) from error
+                yield name, _inflate(info.filename, data)
 
 
 def _tar_members(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
@@ -115,6 +165,9 @@ def _tar_members(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, byt
                 stream = archive.extractfile(info)
                 if stream is not None:
                     yield name, _inflate(info.name, stream.read())
+        # tarfile takes a header that was cut off for the end; a true end is a block of zeros.
+        if archive.fileobj is not None and archive.fileobj.tell() - archive.offset != tarfile.BLOCKSIZE:
+            raise tarfile.ReadError("it has no end")
 
 
 def _inflate(name: str, data: bytes) -> bytes:

@@ -1,0 +1,87 @@
+"""The program from Python: each function is one line of use, and takes what its command takes.
+
+trained = faithgauge.train("mock-5", encoder="bilstm", seed=0)
+faithgauge.predict(trained, ["something good something"])
+faithgauge.explain(trained, "something good something")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from faithgauge.data.dataset import Dataset
+from faithgauge.settings import settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from faithgauge.jobs import Explanation
+    from faithgauge.models.store import Trained
+    from faithgauge.train.fit import Event
+
+
+def load(name: str | Path, *, seed: int | None = None, **options: Any) -> Dataset:
+    """The labelled texts of `name`, a data set, a file or a folder; the options are those of `DataConfig`."""
+    from faithgauge.data.load import load as load_dataset
+
+    return load_dataset(settings(str(name), data_seed=seed, **options).data)
+
+
+def train(
+    data: str | Path | Dataset,
+    *,
+    preset: str | None = None,
+    factory: str = "",
+    out: str | Path | None = None,
+    on_event: Callable[[Event], None] = lambda _: None,
+    **options: Any,
+) -> Trained:
+    """A classifier trained on `data`; the options are those of `faithgauge train`, words joined by ``_``.
+
+    `out` is the folder it is written to: a training that was killed goes on when it is run again with the same
+    folder. `factory` is ``package.module:function`` from a `Shape` to a model of your own.
+    """
+    from faithgauge import jobs
+    from faithgauge.data.load import load as load_dataset
+
+    name = data.full_name if isinstance(data, Dataset) else str(data)
+    chosen = settings(name, preset, **options)
+    dataset = data if isinstance(data, Dataset) else load_dataset(chosen.data)
+    folder = None if out is None else Path(out)
+    return jobs.train(chosen, dataset, factory=factory, out=folder, on_event=on_event)
+
+
+def load_model(model: str | Path) -> Trained:
+    """The model in a folder that `train` wrote, or what ``package.module:function`` returns."""
+    from faithgauge.models import store
+
+    return store.open_model(str(model))
+
+
+def predict(
+    model: Trained | str | Path, texts: Sequence[str], pairs: Sequence[str] | None = None
+) -> NDArray[np.floating[Any]]:
+    """The probability of every class for every text: (example, class), in the order of `model.classes`."""
+    from faithgauge import jobs
+
+    return jobs.predict_texts(_opened(model), texts, pairs)
+
+
+def explain(
+    model: Trained | str | Path,
+    text: str,
+    text_pair: str | None = None,
+    *,
+    explainers: Sequence[str] = ("attention",),
+) -> Explanation:
+    """What the model says of a text, and the score of each of its tokens by each explainer."""
+    from faithgauge import jobs
+
+    return jobs.explain_text(_opened(model), text, text_pair, explainers)
+
+
+def _opened(model: Trained | str | Path) -> Trained:
+    return load_model(model) if isinstance(model, str | Path) else model

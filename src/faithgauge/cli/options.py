@@ -1,0 +1,119 @@
+"""The arguments and options that several commands share, each declared once.
+
+`takes_data` gives a command everything that names a data set; the command itself sees one `DataConfig`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, Concatenate, Literal, ParamSpec
+
+import typer
+
+from faithgauge.config import DataConfig
+
+Rest = ParamSpec("Rest")
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir",
+        help="Folder of the data sets; else FAITHGAUGE_DATA, then the cache.",
+        show_default=False,
+    ),
+]
+DatasetName = Annotated[
+    str, typer.Argument(metavar="NAME", help="A data set, a file or a folder.", show_default=False)
+]
+
+
+def _column(option: str, what: str) -> Any:
+    return typer.Option(option, help=f"Column with {what}.", show_default=False, rich_help_panel="Own files")
+
+
+TextColumn = Annotated[str | None, _column("--text", "the text")]
+PairColumn = Annotated[str | None, _column("--text-pair", "the second text of a pair")]
+LabelColumn = Annotated[str | None, _column("--label", "the label")]
+SplitColumn = Annotated[str | None, _column("--split", "train, validation or test")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of a split we make and of synthetic texts.")]
+Lexicon = Annotated[
+    Path | None,
+    typer.Option(
+        "--lexicon",
+        help="Folder with positive.txt and negative.txt for mock-*.",
+        show_default=False,
+        rich_help_panel="Synthetic data",
+    ),
+]
+_PLANTED: dict[str, Any] = {"rich_help_panel": "Synthetic data"}
+Evidence = Annotated[int, typer.Option("--evidence", help="planted: evidence tokens in a text.", **_PLANTED)]
+Position = Annotated[
+    Literal["start", "middle", "end", "scattered"],
+    typer.Option("--position", help="planted: where the evidence stands.", **_PLANTED),
+]
+Strength = Annotated[float, typer.Option("--strength", help="planted: how sure the evidence is.", **_PLANTED)]
+
+
+def takes_data(command: Callable[Concatenate[DataConfig, Rest], None]) -> Callable[..., None]:
+    """The command with the options of a data set in place of its first parameter.
+
+    An option that the command declares too, such as ``--seed``, is the command's own and sets both.
+    """
+    run: Callable[..., None] = command
+    ours = inspect.signature(_config, eval_str=True).parameters
+    _, *rest = inspect.signature(command, eval_str=True).parameters.values()
+    own = {parameter.name: parameter for parameter in rest}
+    parameters = [own.get(name, parameter) for name, parameter in ours.items()]
+    parameters += [parameter for name, parameter in own.items() if name not in ours]
+
+    @wraps(command)
+    def whole(**values: Any) -> None:
+        named: dict[str, Any] = {name: values[name] for name in own}
+        run(_config(*(values[name] for name in ours)), **named)
+
+    signature = inspect.Signature([one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters])
+    whole.__signature__ = signature  # type: ignore[attr-defined]
+    whole.__annotations__ = {one.name: one.annotation for one in parameters}
+    del whole.__wrapped__
+    return whole
+
+
+def _config(
+    name: DatasetName,
+    data_dir: DataDir = None,
+    text: TextColumn = None,
+    text_pair: PairColumn = None,
+    label: LabelColumn = None,
+    split: SplitColumn = None,
+    seed: Seed = 0,
+    lexicon: Lexicon = None,
+    evidence: Evidence = 3,
+    position: Position = "scattered",
+    strength: Strength = 1.0,
+) -> DataConfig:
+    return DataConfig(
+        name=name,
+        data_dir=data_dir,
+        text=text,
+        text_pair=text_pair,
+        label=label,
+        split=split,
+        seed=seed,
+        lexicon=lexicon,
+        evidence=evidence,
+        position=position,
+        strength=strength,
+    )
+
+
+ModelPlace = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="A folder that `faithgauge train` wrote, or package.module:function.",
+        show_default=False,
+    ),
+]

@@ -1,0 +1,159 @@
+"""``faithgauge train DATASET``: a classifier from labelled texts.
+
+The options that set a number are made from the fields of `config`, so that a new field is an option at once.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+import typer
+from rich.table import Table as Grid
+
+from faithgauge.cli.options import Json, Threads, takes_data
+from faithgauge.cli.output import emit, err, out, printable
+from faithgauge.cli.progress import training_progress
+from faithgauge.config import DataConfig, EncodeConfig, ModelConfig, TrainConfig, VectorConfig
+
+HELP = {
+    "words": "How a text is cut into words (faithgauge list words).",
+    "tokenizer": "A tokenizer.json of the tokenizers library, instead of words.",
+    "min_df": "A word must stand in this many training texts.",
+    "max_tokens": "The longest text that is taken.",
+    "too_long": "What to do with a longer one.",
+    "encoder": "See: faithgauge list encoders.",
+    "attention": "See: faithgauge list attentions.",
+    "distribution": "See: faithgauge list distributions.",
+    "temperature": "Divides the scores before they become a distribution.",
+    "embed_size": "Size of the word vectors; that of --embeddings, else 300.",
+    "hidden_size": "Size of the encoder; its own default.",
+    "attention_size": "Size of additive attention; half of the encoder's output.",
+    "pair": "How the second text takes part.",
+    "embeddings": "File of word vectors: .txt, .vec, .bin, also .gz or .xz.",
+    "embedding_scale": "Standard deviation of vectors that are drawn.",
+    "epochs": "How often every text is seen.",
+    "batch_size": "Texts per step.",
+    "learning_rate": "Of Adam.",
+    "weight_decay": "Of Adam, coupled to the gradient.",
+    "decay_attention": "Let it touch the attention module.",
+    "amsgrad": "The AMSGrad form of Adam.",
+    "clip": "Bound on the norm of the gradient; none.",
+    "patience": "Stop after this many epochs without a better value; never.",
+    "loss": "How the losses of a batch are put together.",
+    "class_weights": "Weigh the classes in the loss.",
+    "select_on": "The split that chooses the epoch.",
+    "select_by": "The metric that chooses the epoch (faithgauge list metrics).",
+    "seed": "Of the weights and of the order of the texts.",
+}
+PANELS: dict[str, type] = {
+    "Texts to ids": EncodeConfig,
+    "Model": ModelConfig,
+    "Word vectors": VectorConfig,
+    "Training": TrainConfig,
+}
+
+
+def _options() -> list[inspect.Parameter]:
+    """One option per field of each panel; None stands for not given."""
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[_optional(hint), _option(field.name, field.default, hint, panel)],
+        )
+        for panel, kind in PANELS.items()
+        for field, hint in zip(fields(kind), get_type_hints(kind).values(), strict=True)
+    ]
+
+
+def _option(name: str, default: object, hint: object, panel: str) -> Any:
+    word = "--" + name.replace("_", "-")
+    declared = f"{word}/--no-{word[2:]}" if hint is bool else word
+    shown: Any = False if default is None else str(default)
+    if hint is bool:
+        shown = word if default else f"--no-{word[2:]}"
+    return typer.Option(declared, help=HELP[name], show_default=shown, rich_help_panel=panel)
+
+
+def _optional(hint: Any) -> Any:
+    if get_origin(hint) in (Union, UnionType):
+        hint = next(kind for kind in get_args(hint) if kind is not type(None))
+    return Union[hint, None]  # noqa: UP007 the hint is a value here
+
+
+def _command(
+    config: DataConfig,
+    preset: Annotated[
+        str | None, typer.Option(help="Start from a paper's settings, such as jain-wallace-2019.")
+    ] = None,
+    model: Annotated[
+        str, typer.Option(help="A model of your own: package.module:function of a Shape.", show_default=False)
+    ] = "",
+    folder: Annotated[
+        Path | None, typer.Option("--out", help="Folder of the model.", show_default=False)
+    ] = None,
+    threads: Threads = 1,
+    as_json: Json = False,
+    **options: Any,
+) -> None:
+    """Train a classifier on a data set, a file or a folder of labelled texts.
+
+    Run again with the same --out, a training that was killed goes on where it stood.
+    """
+    import torch
+
+    from faithgauge import jobs
+    from faithgauge.data.load import load
+    from faithgauge.settings import settings
+
+    chosen = replace(settings(config.name, preset, **options), data=config)
+    torch.set_num_threads(threads)
+    dataset = load(config)
+    if folder is None:
+        parts = (Path(config.name).stem, chosen.model.encoder, str(chosen.train.seed))
+        folder = Path("runs") / "-".join(parts)
+    if not as_json:
+        for note in (*dataset.missing, *dataset.notes):
+            err.print(printable(note))
+    with training_progress(chosen.train.select_on, chosen.train.select_by) as on_event:
+        trained = jobs.train(chosen, dataset, factory=model, out=folder, on_event=on_event)
+    record = trained.record
+    if as_json:
+        emit(_document(folder, record))
+    else:
+        _print(folder, record)
+
+
+def _document(folder: Path, record: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("dataset", "encoder", "seed", "epoch", "selected_on", "metrics", "seconds", "complete")
+    rest = ("selected_by", "missing", "notes", "vectors", "encoding")
+    return {"model": folder, **{name: record[name] for name in (*names, *rest)}}
+
+
+def _print(folder: Path, record: Mapping[str, Any]) -> None:
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    grid.add_column("")
+    shown = [name for name in ("f1_positive", "f1_macro", "accuracy", "roc_auc", "calibration_error")]
+    for name in shown:
+        grid.add_column(name, justify="right")
+    for split, values in record["metrics"].items():
+        cells = [f"{values[name]:.3f}" if values[name] == values[name] else "–" for name in shown]
+        grid.add_row(split, *cells)
+    out.print(grid)
+    partial = (
+        "" if record["complete"] else "  Partial or substituted data: not comparable with published numbers."
+    )
+    out.print(
+        f"Epoch {record['epoch']}, selected by {record['selected_by']} on {record['selected_on']}.{partial}"
+    )
+    out.print(f"Word vectors: {record['vectors'].get('vectors', 'of your own model')}.")
+    out.print(f"Model: {folder}", soft_wrap=True)
+
+
+command = takes_data(_command, *_options())

@@ -1,0 +1,186 @@
+"""Whether a model keeps the promises of the Classifier protocol, one finding per promise.
+
+A model of the user's own is tried on small made-up batches: what it says it can do must be there and must mean
+what our explainers and tests take it to mean. What it does not say it can do is reported as missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from faithgauge.models.classifier import Shape, probabilities
+from faithgauge.types import Batch
+
+CAPABILITIES = ("embedding", "attention", "decode", "linear")
+TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One promise: kept ("ok"), not made ("missing") or broken ("wrong"), and what was seen."""
+
+    promise: str
+    status: Literal["ok", "missing", "wrong"]
+    detail: str
+
+
+def check_model(model: nn.Module, shape: Shape) -> list[Finding]:
+    """Every promise of the protocol, tried on a batch of three texts of different length."""
+    model.eval()
+    batch = example_batch(shape)
+    findings = [_try("forward", partial(_forward, model, shape, batch))]
+    if findings[0].status == "wrong":
+        return findings
+    findings.append(_try("padding", partial(_padding, model, batch)))
+    named = frozenset(getattr(model, "capabilities", ()))
+    for name, check in zip(CAPABILITIES, (_embedding, _attention, _decode, _linear), strict=True):
+        if name in named:
+            findings.append(_try(name, partial(check, model, batch)))
+        else:
+            findings.append(Finding(name, "missing", f"not among its capabilities; {_COST[name]}"))
+    if unknown := sorted(named - set(CAPABILITIES)):
+        findings.append(Finding("capabilities", "wrong", f"unknown: {', '.join(unknown)}"))
+    return findings
+
+
+def example_batch(shape: Shape, texts: int = 3) -> Batch:
+    """Texts of 3, 4, … maskable tokens between two special ones, with what the task needs beside them."""
+    last = max(shape.vocabulary - 1, 1)
+    lengths = torch.arange(texts) + 5
+    steps = torch.arange(int(lengths[-1]))
+    valid = steps < lengths[:, None]
+    maskable = valid & (steps > 0) & (steps < lengths[:, None] - 1)
+    ids = (4 + torch.arange(valid.numel()).view_as(valid) * 7).clamp(max=last) % (last + 1) * valid
+    batch = Batch(ids, lengths, valid, maskable, labels=torch.zeros(texts, dtype=torch.long))
+    if shape.task == "single":
+        return batch
+    pair = Batch(ids, lengths, valid, maskable)
+    candidates = torch.ones(texts, len(shape.classes), dtype=torch.bool) if shape.task == "cloze" else None
+    return Batch(ids, lengths, valid, maskable, batch.labels, candidates=candidates, pair=pair)
+
+
+_COST = {
+    "embedding": "gradients, integrated gradients and SHAP need it",
+    "attention": "every test of attention needs it",
+    "decode": "permuted and adversarial attention need it",
+    "linear": "exact adversaries need it",
+}
+
+
+class _Broken(Exception):  # noqa: N818 never leaves this module
+    pass
+
+
+def _try(promise: str, check: Callable[[], str]) -> Finding:
+    try:
+        with torch.no_grad():
+            return Finding(promise, "ok", check())
+    except _Broken as broken:
+        return Finding(promise, "wrong", str(broken))
+    except Exception as error:  # whatever the user's code raises is a finding
+        text = " ".join(str(error).split())
+        return Finding(promise, "wrong", f"raised {type(error).__name__}: {text}")
+
+
+def _forward(model: Any, shape: Shape, batch: Batch) -> str:
+    if getattr(model, "n_classes", None) != len(shape.classes):
+        found = getattr(model, "n_classes", "none")
+        raise _Broken(f"expected n_classes {len(shape.classes)}, found {found}")
+    logits = model(batch).logits
+    allowed = {(len(batch), len(shape.classes))} | ({(len(batch), 1)} if len(shape.classes) == 2 else set())
+    if tuple(logits.shape) not in allowed:
+        raise _Broken(
+            f"expected logits of shape {' or '.join(map(str, sorted(allowed)))}, found {tuple(logits.shape)}"
+        )
+    _finite("probabilities", probabilities(logits))
+    _equal("a second forward pass", model(batch).logits, logits)
+    return f"logits {tuple(logits.shape)}"
+
+
+def _padding(model: Any, batch: Batch) -> str:
+    together = model(batch).logits
+    for i in range(len(batch)):
+        _equal(f"text {i + 1} alone", model(_alone(batch, i)).logits[0], together[i])
+    return "a text alone and beside longer ones gives the same logits"
+
+
+def _embedding(model: Any, batch: Batch) -> str:
+    embedded = model.embed(batch)
+    if embedded.shape[:2] != batch.ids.shape or embedded.dim() != 3:
+        raise _Broken(f"expected embed to give (batch, token, embed), found {tuple(embedded.shape)}")
+    _equal(
+        "forward_embedded(embed(batch))", model.forward_embedded(embedded, batch).logits, model(batch).logits
+    )
+    with torch.enable_grad():
+        leaf = embedded.detach().requires_grad_()
+        logits = model.forward_embedded(leaf, batch).logits
+        finite = logits.masked_select(logits.isfinite())
+        (gradient,) = torch.autograd.grad(finite.sum(), leaf, allow_unused=True)
+    if gradient is None or not bool(gradient[batch.maskable].any()):
+        raise _Broken("the logits have no gradient with respect to the embedded tokens")
+    return f"embeds to {embedded.shape[-1]} numbers, with a gradient"
+
+
+def _attention(model: Any, batch: Batch) -> str:
+    attention = model(batch).attention
+    if attention is None or attention.shape != batch.ids.shape:
+        found = None if attention is None else tuple(attention.shape)
+        raise _Broken(f"expected attention of shape {tuple(batch.ids.shape)}, found {found}")
+    if bool((attention < 0).any()) or bool(attention[~batch.maskable].any()):
+        raise _Broken("expected attention of 0 outside maskable tokens and at least 0 on them")
+    _equal("the sum of attention", attention.sum(-1), torch.ones(len(batch)))
+    given = batch.maskable / batch.maskable.sum(-1, keepdim=True)
+    output = model(batch, attention=given)
+    _equal("the attention that was given", output.attention, given)
+    own = model(batch, attention=attention)
+    _equal("the logits under its own attention, given", own.logits, model(batch).logits)
+    return "a distribution over the maskable tokens; a given one is used"
+
+
+def _decode(model: Any, batch: Batch) -> str:
+    output = model(batch)
+    if output.hidden is None or output.hidden.shape[:2] != batch.ids.shape:
+        raise _Broken("expected hidden states of shape (batch, token, hidden), found none")
+    again = model.decode(output.hidden, output.attention, batch)
+    _equal("decode of its own states and attention", again, output.logits)
+    return "hidden states and attention give the logits again"
+
+
+def _linear(model: Any, batch: Batch) -> str:
+    output = model(batch)
+    hidden = output.hidden
+    first, second = output.attention, batch.maskable / batch.maskable.sum(-1, keepdim=True)
+    between = model.decode(hidden, (first + second) / 2, batch)
+    ends = (model.decode(hidden, first, batch) + model.decode(hidden, second, batch)) / 2
+    _equal("the logits half-way between two attentions", between, ends)
+    return "the logits are affine in the attention"
+
+
+def _alone(batch: Batch, i: int) -> Batch:
+    """Text i without the padding that the others bring."""
+    cut = (slice(i, i + 1), slice(0, int(batch.lengths[i])))
+    return Batch(
+        batch.ids[cut],
+        batch.lengths[i : i + 1],
+        batch.valid[cut],
+        batch.maskable[cut],
+        candidates=None if batch.candidates is None else batch.candidates[i : i + 1],
+        pair=None if batch.pair is None else _alone(batch.pair, i),
+    )
+
+
+def _finite(what: str, values: Tensor) -> None:
+    if not bool(values.isfinite().all()):
+        raise _Broken(f"{what} are not finite")
+
+
+def _equal(what: str, found: Tensor, expected: Tensor) -> None:
+    gap = (found - expected).nan_to_num(0).abs().max().item() if found.numel() else 0.0
+    if gap > TOLERANCE:
+        raise _Broken(f"{what}: differs by {gap:.2g} from what it must equal (tolerance {TOLERANCE:g})")

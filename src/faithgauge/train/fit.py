@@ -1,0 +1,225 @@
+"""The training loop.
+
+    for each epoch:  for each batch:  loss → gradient → step;  then judge, and keep the best epoch
+
+It prints nothing and writes nothing but its checkpoint: progress leaves it as events. Batches are drawn from
+the seed and the epoch, so a training goes on after a kill with the same final weights, bit for bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from faithgauge.config import TrainConfig
+from faithgauge.encode.batching import collate, training_batches
+from faithgauge.errors import ConfigError, DataError, JobError
+from faithgauge.seeds import derive
+from faithgauge.train import checkpoint, optimiser
+from faithgauge.train.checkpoint import State
+from faithgauge.train.metrics import LOWER_IS_BETTER, METRICS, metrics
+from faithgauge.train.objectives import class_weights, cross_entropy
+from faithgauge.train.predict import device_of, predict
+from faithgauge.types import Encoded, Split
+
+CHECKPOINT_EVERY = 60.0
+"""Seconds between two checkpoints inside an epoch; when they fall changes no number."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Progress after a step, and after an epoch, when `metrics` are those of the selecting split."""
+
+    epoch: int
+    epochs: int
+    step: int
+    steps: int
+    loss: float
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What a training ended with; the model holds the weights of `epoch`, counted from 1."""
+
+    epoch: int
+    history: list[dict[str, Any]]
+    seconds: float
+    fingerprint: str
+
+
+@dataclass
+class _Run:
+    """What the parts of the loop share."""
+
+    model: nn.Module
+    splits: Mapping[Split, Encoded]
+    config: TrainConfig
+    weights: Tensor
+    optimiser: torch.optim.Optimizer
+    folder: Path | None
+    fingerprint: str
+    on_event: Callable[[Event], None]
+    state: State
+    best: dict[str, Tensor] | None = None
+
+
+def fit(
+    model: nn.Module,
+    splits: Mapping[Split, Encoded],
+    config: TrainConfig,
+    *,
+    folder: Path | None = None,
+    on_event: Callable[[Event], None] = lambda _: None,
+) -> Fitted:
+    """Train `model` in place on the training split; `folder` is where its checkpoint lives, if anywhere.
+
+    The kept epoch is the first with the best `select_by` on `select_on`; the last one where that metric is
+    never defined.
+    """
+    run = _start(model, splits, config, folder, on_event)
+    with torch.random.fork_rng(devices=[]):
+        while run.state.epoch < config.epochs and not _exhausted(run.state, config):
+            _train_epoch(run)
+            _judge_epoch(run)
+            _save(run)
+    if run.best is not None:
+        model.load_state_dict(run.best)
+    model.eval()
+    return Fitted(
+        run.state.best_epoch or run.state.epoch, run.state.history, run.state.seconds, run.fingerprint
+    )
+
+
+def _start(
+    model: nn.Module,
+    splits: Mapping[Split, Encoded],
+    config: TrainConfig,
+    folder: Path | None,
+    on_event: Callable[[Event], None],
+) -> _Run:
+    classes: int = model.n_classes  # type: ignore[assignment]
+    _check(classes, splits, config)
+    train = splits["train"]
+    weights = class_weights(train.labels, classes, config).to(device_of(model))
+    stepper = optimiser.make(model, config)
+    own = fingerprint(model, splits, config)
+    restored = checkpoint.restore(folder, model, stepper, fingerprint=own) if folder else None
+    state, best = restored or (State(), None)
+    return _Run(model, splits, config, weights, stepper, folder, own, on_event, state, best)
+
+
+def _check(classes: int, splits: Mapping[Split, Encoded], config: TrainConfig) -> None:
+    if not splits.get("train"):
+        raise DataError(
+            f"expected a train split, found {', '.join(splits) or 'no data'}; nothing to train on"
+        )
+    if not splits.get(config.select_on):
+        raise ConfigError(
+            f"expected a {config.select_on} split to select the epoch on, found {', '.join(splits)}; "
+            "choose another one with --select-on"
+        )
+    if config.select_by not in METRICS:
+        raise ConfigError(f"unknown metric {config.select_by!r}: known are {', '.join(METRICS)}")
+    if config.select_by == "f1_positive" and classes != 2:
+        raise ConfigError(f"f1_positive needs two classes, found {classes}; select by f1_macro")
+
+
+def _train_epoch(run: _Run) -> None:
+    """All batches that are left of the epoch under way."""
+    model, state, train = run.model, run.state, run.splits["train"]
+    batches = training_batches(
+        train.ids.lengths(), run.config.batch_size, seed=run.config.seed, epoch=state.epoch
+    )
+    model.train()
+    saved = before = time.monotonic()
+    for rows in batches[state.step :]:
+        loss = _loss(run, rows)
+        if not math.isfinite(value := loss.item()):
+            raise JobError(
+                f"the loss became {value} in epoch {state.epoch + 1}, step {state.step + 1} "
+                f"(training rows {rows[:4].tolist()} …); try a lower --learning-rate, or --clip 1"
+            )
+        optimiser.clear_grad(model)
+        loss.backward()  # type: ignore[no-untyped-call]
+        if run.config.clip is not None:
+            nn.utils.clip_grad_norm_(model.parameters(), run.config.clip)
+        run.optimiser.step()
+        now = time.monotonic()
+        state.step, state.examples = state.step + 1, state.examples + len(rows)
+        state.loss += value * (len(rows) if run.config.loss == "mean" else 1)
+        state.seconds, before = state.seconds + now - before, now
+        run.on_event(_event(run, len(batches), {}))
+        if now - saved > CHECKPOINT_EVERY:
+            _save(run)
+            saved = time.monotonic()
+
+
+def _loss(run: _Run, rows: NDArray[np.int64]) -> Tensor:
+    batch = collate(run.splits["train"], rows, classes=len(run.weights), device=run.weights.device)
+    assert batch.labels is not None
+    # A model with dropout draws from torch's own generator, which gets a seed of its own at every step.
+    torch.default_generator.manual_seed(derive(run.config.seed, "noise", run.state.epoch, run.state.step))
+    return cross_entropy(run.model(batch).logits, batch.labels, run.weights, run.config.loss)
+
+
+def _judge_epoch(run: _Run) -> None:
+    """Measure the selecting split, keep the weights if they are the best so far, and close the epoch."""
+    state, config, started = run.state, run.config, time.monotonic()
+    judged = metrics(predict(run.model, run.splits[config.select_on]), run.splits[config.select_on].labels)
+    loss = state.loss / state.examples
+    state.history.append({"epoch": state.epoch + 1, "train_loss": loss, "split": config.select_on, **judged})
+    value = judged[config.select_by]
+    sign = -1 if config.select_by in LOWER_IS_BETTER else 1
+    if not math.isnan(value) and (state.best_value is None or sign * value > sign * state.best_value):
+        state.best_value, state.best_epoch = value, state.epoch + 1
+        run.best = {name: tensor.detach().clone() for name, tensor in run.model.state_dict().items()}
+    run.on_event(_event(run, state.step, judged))
+    state.seconds += time.monotonic() - started
+    state.epoch, state.step, state.examples, state.loss = state.epoch + 1, 0, 0, 0.0
+
+
+def _event(run: _Run, steps: int, judged: Mapping[str, float]) -> Event:
+    state = run.state
+    return Event(
+        state.epoch + 1, run.config.epochs, state.step, steps, state.loss / max(state.examples, 1), judged
+    )
+
+
+def _exhausted(state: State, config: TrainConfig) -> bool:
+    return config.patience is not None and state.epoch - (state.best_epoch or 0) >= config.patience
+
+
+def _save(run: _Run) -> None:
+    if run.folder is not None:
+        checkpoint.save(
+            run.folder, run.state, run.model, run.optimiser, best=run.best, fingerprint=run.fingerprint
+        )
+
+
+def fingerprint(model: nn.Module, splits: Mapping[Split, Encoded], config: TrainConfig) -> str:
+    """What two trainings share if and only if they end with the same weights."""
+    digest = hashlib.sha256(json.dumps(asdict(config), sort_keys=True).encode())
+    digest.update(repr(model).encode())
+    for split in ("train", config.select_on):
+        encoded = splits[split]
+        digest.update(encoded.labels.tobytes())
+        read = (encoded.ids, encoded.spans, encoded.pair_ids, encoded.pair_spans, encoded.candidates)
+        for ragged in filter(None, read):
+            digest.update(ragged.values.tobytes())
+            digest.update(ragged.offsets.tobytes())
+    for name, value in model.state_dict().items():
+        digest.update(name.encode())
+        digest.update(value.cpu().numpy().tobytes())
+    return digest.hexdigest()
