@@ -18,10 +18,15 @@ export FAITHGAUGE_DATA := $(abspath ../shared/data)
 endif
 endif
 
+REVIEW = "We came there on a Friday evening in March. The soup was dismal. Our table was near the window. \
+To me the waiter was unpleasant that day, and the dessert seemed lovely to us."
+
 .PHONY: demo test check slow bench docs clean
 
 demo: $(VENV)/installed
-	$(BIN)/faithgauge list datasets
+	@rm -rf runs/demo
+	$(BIN)/faithgauge train planted --epochs 3 --out runs/demo
+	$(BIN)/faithgauge explain runs/demo --text $(REVIEW)
 
 test: $(VENV)/installed-dev
 	$(PYTEST)

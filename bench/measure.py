@@ -29,7 +29,8 @@ class Row:
 
     def line(self) -> str:
         goal = "" if self.goal is None else f"  (goal {self.goal:g})"
-        return f"{self.name:44} {self.ratio:6.2f}{goal:14}  {self.ours:.4g} against {self.baseline:.4g} {self.unit}"
+        values = f"{self.ours:.4g} against {self.baseline:.4g} {self.unit}"
+        return f"{self.name:48} {self.ratio:6.2f}{goal:13}  {values}"
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:

@@ -9,7 +9,7 @@ import pytest
 from jaxtyping import install_import_hook
 
 # Shapes in signatures are checked while tests run. The modules must not have been imported before.
-0 and install_import_hook(
+install_import_hook(
     ("faithgauge.models", "faithgauge.train", "faithgauge.explain", "faithgauge.encode.batching"),
     "signatures.checked",
 )

@@ -27,7 +27,9 @@ def ragged(rows: Sequence[Sequence[Any]], dtype: type = np.int32) -> Ragged:
 
 def spans_of(texts: Sequence[Sequence[int]]) -> Ragged:
     """Token i stands at character i; special tokens stand nowhere."""
-    return ragged([[(-1, -1) if x in (SOS, EOS) else (i, i + 1) for i, x in enumerate(text)] for text in texts])
+    return ragged(
+        [[(-1, -1) if x in (SOS, EOS) else (i, i + 1) for i, x in enumerate(text)] for text in texts]
+    )
 
 
 def encode(
@@ -92,8 +94,7 @@ def classifier(
     """A small model with random weights; word vectors are drawn from N(0, 1)."""
     settings = ModelConfig(**{"encoder": encoder, "embed_size": 5, "hidden_size": 4, **config})
     shape = Shape(vocabulary, tuple(f"class {i}" for i in range(classes)), task)
-    vectors = torch.randn(vocabulary, settings.embed_size or 0, generator=torch.Generator().manual_seed(seed))
-    return build(settings, shape, seed, vectors)
+    return build(settings, shape, seed, vectors=noise(vocabulary, settings.embed_size or 0, seed=seed))
 
 
 def set_weights(module: torch.nn.Module, **values: Any) -> None:
@@ -103,5 +104,6 @@ def set_weights(module: torch.nn.Module, **values: Any) -> None:
             module.get_parameter(name.replace("__", ".")).copy_(torch.as_tensor(value))
 
 
-def as_floats(tensor: Tensor) -> Any:
-    return tensor.detach().tolist()
+def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Numbers from N(0, 1), the same ones each time."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)

@@ -27,7 +27,9 @@ def test_the_borders_between_the_parts_of_a_purpose_count() -> None:
 
 
 def test_another_seed_or_purpose_is_another_seed() -> None:
-    found = {derive(seed, purpose, i) for seed in range(5) for purpose in ("order", "noise") for i in range(5)}
+    found = {
+        derive(seed, purpose, i) for seed in range(5) for purpose in ("order", "noise") for i in range(5)
+    }
     assert len(found) == 50
 
 

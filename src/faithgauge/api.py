@@ -41,8 +41,8 @@ def train(
 ) -> Trained:
     """A classifier trained on `data`; the options are those of `faithgauge train`, words joined by ``_``.
 
-    `out` is the folder it is written to: a training that was killed goes on when it is run again with the same
-    folder. `factory` is ``package.module:function`` from a `Shape` to a model of your own.
+    `out` is the folder it is written to: a training that was killed goes on when it is run again with the
+    same folder. `factory` is ``package.module:function`` from a `Shape` to a model of your own.
     """
     from faithgauge import jobs
     from faithgauge.data.load import load as load_dataset

@@ -152,7 +152,7 @@ def _new_model(
         counts=counts,
     )
     config = replace(chosen.model, embed_size=int(matrix.shape[1]))
-    return build(config, shape, chosen.train.seed, torch.from_numpy(matrix)), report
+    return build(config, shape, chosen.train.seed, vectors=torch.from_numpy(matrix)), report
 
 
 def _done_before(out: Path, own: str) -> Trained:

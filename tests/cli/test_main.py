@@ -104,12 +104,13 @@ def test_a_wrong_command_line_is_a_wrong_input_and_names_what_was_meant(
     assert json.loads(capsys.readouterr().out) == {"error": err.removeprefix("error: ").removesuffix("\n")}
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"]])
-def test_no_arguments_and_help_show_the_commands(
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["data"], ["data", "--help"]])
+def test_no_arguments_and_help_show_the_commands_once(
     capsys: pytest.CaptureFixture[str], arguments: list[str]
 ) -> None:
     assert run(arguments) == 0
     out, err = capsys.readouterr()
+    assert out.count("Usage:") == 1
     assert "list" in out
     assert err == ""
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -99,7 +100,9 @@ def test_all_batches_are_full_but_the_one_with_the_longest(lengths: np.ndarray, 
 def test_the_lengths_of_a_batch_stand_side_by_side_when_all_are_sorted(
     lengths: np.ndarray, size: int
 ) -> None:
-    found = sorted(sorted(lengths[batch].tolist()) for batch in training_batches(lengths, size, seed=1, epoch=2))
+    found = sorted(
+        sorted(lengths[batch].tolist()) for batch in training_batches(lengths, size, seed=1, epoch=2)
+    )
     ordered = sorted(lengths.tolist())
     expected = sorted(ordered[i : i + size] for i in range(0, len(ordered), size))
     assert found == expected
@@ -146,7 +149,7 @@ def test_reading_fills_its_places_by_hand() -> None:
 @given(lengths_of_texts.filter(len), st.integers(1, 100))
 def test_no_reading_batch_has_room_for_the_next_row(lengths: np.ndarray, tokens: int) -> None:
     batches = list(reading_batches(lengths, tokens))
-    for batch, following in zip(batches, batches[1:], strict=False):
+    for batch, following in pairwise(batches):
         assert (len(batch) + 1) * lengths[following[0]] > tokens
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from fakes import set_weights
+from fakes import noise, set_weights
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
@@ -96,7 +96,7 @@ def test_dot_attention_maps_a_query_of_another_size() -> None:
 @pytest.mark.parametrize("name", ATTENTIONS)
 def test_every_attention_scores_token_by_token(name: str) -> None:
     attention = ATTENTIONS[name](6, 3, 2)
-    hidden, query = torch.randn(2, 5, 6), torch.randn(2, 3)
+    hidden, query = noise(2, 5, 6), noise(2, 3)
     scores = attention(hidden, query)
     assert scores.shape == (2, 5)
     torch.testing.assert_close(attention(hidden[:, 2:4], query), scores[:, 2:4])
@@ -114,7 +114,9 @@ def test_softmax_at_temperature_two_takes_the_root_of_the_odds() -> None:
 
 def test_softmax_leaves_out_what_is_not_maskable() -> None:
     scores = row(math.log(1), 50.0, math.log(3))
-    assert softmax(scores, torch.tensor([[True, False, True]]), 1)[0].tolist() == pytest.approx([1 / 4, 0, 3 / 4])
+    assert softmax(scores, torch.tensor([[True, False, True]]), 1)[0].tolist() == pytest.approx(
+        [1 / 4, 0, 3 / 4]
+    )
 
 
 def test_sparsemax_by_hand() -> None:
@@ -203,7 +205,7 @@ def test_every_learnt_distribution_is_what_its_definition_says(
 def test_uniform_weights_by_hand() -> None:
     maskable = torch.tensor([[True, False, True, True], [False, True, False, False]])
     third = pytest.approx(1 / 3)
-    found = uniform(torch.randn(2, 4), maskable, 1).tolist()
+    found = uniform(noise(2, 4), maskable, 1).tolist()
     assert found == [[third, 0, third, third], [0, 1, 0, 0]]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from fakes import EOS, SOS, batch_of, classifier, set_weights, some_texts
+from fakes import EOS, SOS, batch_of, classifier, noise, set_weights, some_texts
 from jaxtyping import TypeCheckError
 from torch import Tensor
 
@@ -119,7 +119,7 @@ def test_decode_gives_the_logits_of_the_forward_pass(form: str, encoder: str) ->
 def test_decode_of_another_attention_is_the_forward_pass_given_that_attention(form: str) -> None:
     model, batch = classifier("bilstm", **FORMS[form]), some_batch(form)
     hidden = model(batch).hidden
-    other = torch.rand(batch.ids.shape)
+    other = noise(*batch.ids.shape)
     torch.testing.assert_close(
         model.decode(hidden, other, batch), model(batch, other).logits, rtol=0, atol=1e-6
     )
@@ -137,16 +137,15 @@ def test_embedded_texts_give_the_same_output_as_their_ids(form: str, encoder: st
 @EACH_FORM
 def test_embedded_texts_take_a_given_attention(form: str) -> None:
     model, batch = classifier(**FORMS[form]), some_batch(form)
-    given = torch.rand(batch.ids.shape)
+    given = noise(*batch.ids.shape)
     output = model.forward_embedded(model.embed(batch), batch, given)
     assert output.attention is given
     torch.testing.assert_close(output.logits, model(batch, given).logits, rtol=0, atol=1e-6)
 
 
 @EACH_FORM
-@pytest.mark.parametrize("encoder", ENCODERS)
-def test_padding_and_company_change_nothing(form: str, encoder: str) -> None:
-    model, batch = classifier(encoder, **FORMS[form]).double(), some_batch(form)
+def test_padding_and_company_change_nothing(form: str) -> None:
+    model, batch = classifier("bilstm", **FORMS[form]).double(), some_batch(form)
     together = model(batch)
     texts, pairs = some_texts(5), some_texts(5, seed=1)
     for i in range(5):
@@ -154,7 +153,9 @@ def test_padding_and_company_change_nothing(form: str, encoder: str) -> None:
             batch_of(
                 [texts[i]],
                 pairs=None if batch.pair is None else [pairs[i]],
-                candidates=None if batch.candidates is None else [batch.candidates[i].nonzero()[:, 0].tolist()],
+                candidates=None
+                if batch.candidates is None
+                else [batch.candidates[i].nonzero()[:, 0].tolist()],
                 classes=model.n_classes,
             )
         )
@@ -198,7 +199,9 @@ def test_the_final_state_of_the_query_counts_its_special_tokens() -> None:
 
 
 def test_the_two_sided_head_by_hand() -> None:
-    model = classifier(task="pair", pair="two_sided", hidden_size=1, embed_size=1, distribution="uniform").double()
+    model = classifier(
+        task="pair", pair="two_sided", hidden_size=1, embed_size=1, distribution="uniform"
+    ).double()
     set_weights(
         model,
         embedding__weight=torch.arange(24)[:, None] / 10,
@@ -270,9 +273,10 @@ def test_the_probabilities_of_several_logits_by_hand() -> None:
 
 
 def mixed(model: AttentionClassifier, batch: Batch) -> tuple[Tensor, Tensor]:
-    """The logits of a mixture of two attentions, and the mixture of their logits."""
+    """The logits of a mixture of two attentions that are far apart, and the mixture of their logits."""
     hidden = model(batch).hidden
-    one, two = torch.rand(2, *batch.ids.shape, dtype=torch.float64)
+    one = torch.zeros_like(hidden[..., 0])
+    two = one + 10
     mixture = model.decode(hidden, 0.3 * one + 0.7 * two, batch)
     return mixture, 0.3 * model.decode(hidden, one, batch) + 0.7 * model.decode(hidden, two, batch)
 
@@ -345,20 +349,22 @@ def test_another_seed_gives_other_weights() -> None:
 
 def test_given_word_vectors_leave_all_other_weights_as_they_are() -> None:
     vectors = torch.arange(27.0).view(9, 3)
-    model = build(SMALL, SHAPE, 7, vectors)
+    model = build(SMALL, SHAPE, 7, vectors=vectors)
     assert torch.equal(model.embedding.weight, vectors)
     assert same_weights(build(SMALL, SHAPE, 7), model) == ["embedding.weight"]
 
 
 def test_given_word_vectors_are_copied() -> None:
     vectors = torch.zeros(9, 3)
-    model = build(SMALL, SHAPE, 7, vectors)
+    model = build(SMALL, SHAPE, 7, vectors=vectors)
     set_weights(model, embedding__weight=torch.ones(9, 3))
     assert vectors.count_nonzero() == 0
 
 
 def test_word_vectors_of_our_own_are_small_and_zero_for_padding() -> None:
-    weight = build(ModelConfig(embed_size=200, hidden_size=2), Shape(2000, ("a", "b"), "single"), 0).embedding.weight
+    weight = build(
+        ModelConfig(embed_size=200, hidden_size=2), Shape(2000, ("a", "b"), "single"), 0
+    ).embedding.weight
     assert weight[0].count_nonzero() == 0
     assert weight[1:].std().item() == pytest.approx(0.1, rel=0.01)
     assert weight[1:].mean().item() == pytest.approx(0, abs=1e-3)
@@ -387,7 +393,7 @@ def test_a_wrong_shape_is_an_error_in_tests() -> None:
     model, batch = classifier(), some_batch("single")
     hidden = model(batch).hidden
     with pytest.raises(TypeCheckError, match="attention"):
-        model.decode(hidden, torch.rand(5, hidden.shape[1] + 1), batch)
+        model.decode(hidden, noise(5, hidden.shape[1] + 1), batch)
 
 
 def reference() -> Path:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import torch
+from fakes import noise
 from torch import nn
 
 from faithgauge.models.embedding import Embedding, rows_of
@@ -22,7 +23,7 @@ def test_a_vector_is_given_once_and_its_places_point_to_it() -> None:
 
 
 def test_vectors_given_place_by_place_spread_to_themselves() -> None:
-    embedded = torch.randn(3, 4, 2)
+    embedded = noise(3, 4, 2)
     assert torch.equal(rows_of(embedded).spread(), embedded)
 
 

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from fakes import noise
 from torch import Tensor
 
 from faithgauge.models.scan import scan
@@ -66,7 +67,7 @@ def test_the_states_are_those_of_the_textbook(steps: int, batch: int, size: int)
 def test_the_gradients_are_those_of_the_textbook(steps: int, batch: int, size: int) -> None:
     leaves = [x.requires_grad_() for x in example(steps, batch, size)]
     weight, gates = leaves
-    upstream = torch.randn(steps, 2, batch, size, dtype=torch.float64)
+    upstream = noise(steps, 2, batch, size, dtype=torch.float64)
     ours = torch.autograd.grad(scan(doubled(weight), doubled(gates)), leaves, upstream)
     theirs = torch.autograd.grad(plainly(weight, gates), leaves, upstream)
     torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)

@@ -53,8 +53,8 @@ def run(arguments: Sequence[str], *, commands: typer.Typer = app) -> int:
         )
         sys.stdout.flush()
     except _USAGE_ERROR as error:
-        if type(error).__name__ == "NoArgsIsHelpError":
-            return run([*arguments, "--help"], commands=commands)
+        if type(error).__name__ == "NoArgsIsHelpError":  # its help is printed already
+            return 0
         return _fail(cast("Any", error).format_message(), 2, as_json=as_json)
     except FaithgaugeError as error:
         return _fail(str(error), 1 if isinstance(error, JobError) else 2, as_json=as_json)

@@ -9,13 +9,12 @@ import inspect
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Concatenate, Literal, ParamSpec
+from typing import Annotated, Any, Literal
 
 import typer
 
 from faithgauge.config import DataConfig
 
-Rest = ParamSpec("Rest")
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 DataDir = Annotated[
     Path | None,
@@ -38,7 +37,7 @@ TextColumn = Annotated[str | None, _column("--text", "the text")]
 PairColumn = Annotated[str | None, _column("--text-pair", "the second text of a pair")]
 LabelColumn = Annotated[str | None, _column("--label", "the label")]
 SplitColumn = Annotated[str | None, _column("--split", "train, validation or test")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of a split we make and of synthetic texts.")]
+DataSeed = Annotated[int, typer.Option("--data-seed", help="Seed of a split we make and of synthetic texts.")]
 Lexicon = Annotated[
     Path | None,
     typer.Option(
@@ -48,6 +47,7 @@ Lexicon = Annotated[
         rich_help_panel="Synthetic data",
     ),
 ]
+Threads = Annotated[int, typer.Option("--threads", min=1, help="Threads of one training.")]
 _PLANTED: dict[str, Any] = {"rich_help_panel": "Synthetic data"}
 Evidence = Annotated[int, typer.Option("--evidence", help="planted: evidence tokens in a text.", **_PLANTED)]
 Position = Annotated[
@@ -57,22 +57,20 @@ Position = Annotated[
 Strength = Annotated[float, typer.Option("--strength", help="planted: how sure the evidence is.", **_PLANTED)]
 
 
-def takes_data(command: Callable[Concatenate[DataConfig, Rest], None]) -> Callable[..., None]:
-    """The command with the options of a data set in place of its first parameter.
+def takes_data(command: Callable[..., None], *more: inspect.Parameter) -> Callable[..., None]:
+    """The command with the options of a data set in place of its first parameter, which is a `DataConfig`.
 
-    An option that the command declares too, such as ``--seed``, is the command's own and sets both.
+    `more` are options that the command takes by name without declaring them.
     """
-    run: Callable[..., None] = command
     ours = inspect.signature(_config, eval_str=True).parameters
     _, *rest = inspect.signature(command, eval_str=True).parameters.values()
-    own = {parameter.name: parameter for parameter in rest}
-    parameters = [own.get(name, parameter) for name, parameter in ours.items()]
-    parameters += [parameter for name, parameter in own.items() if name not in ours]
+    own = [one for one in (*rest, *more) if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    parameters = [*ours.values(), *own]
 
     @wraps(command)
     def whole(**values: Any) -> None:
-        named: dict[str, Any] = {name: values[name] for name in own}
-        run(_config(*(values[name] for name in ours)), **named)
+        config = _config(**{name: values.pop(name) for name in ours})
+        command(config, **values)
 
     signature = inspect.Signature([one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters])
     whole.__signature__ = signature  # type: ignore[attr-defined]
@@ -88,7 +86,7 @@ def _config(
     text_pair: PairColumn = None,
     label: LabelColumn = None,
     split: SplitColumn = None,
-    seed: Seed = 0,
+    data_seed: DataSeed = 0,
     lexicon: Lexicon = None,
     evidence: Evidence = 3,
     position: Position = "scattered",
@@ -101,7 +99,7 @@ def _config(
         text_pair=text_pair,
         label=label,
         split=split,
-        seed=seed,
+        seed=data_seed,
         lexicon=lexicon,
         evidence=evidence,
         position=position,

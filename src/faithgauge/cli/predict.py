@@ -1,4 +1,4 @@
-"""``faithgauge predict MODEL FILE``: the label and the probabilities of every text of a file, as CSV or JSON."""
+"""``faithgauge predict MODEL FILE``: label and probabilities of every text of a file, as CSV or JSON."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ HELP = {
     "seed": "Of the weights and of the order of the texts.",
 }
 PANELS: dict[str, type] = {
-    "Texts to ids": EncodeConfig,
+    "Texts to ids, where not as the data set has it": EncodeConfig,
     "Model": ModelConfig,
     "Word vectors": VectorConfig,
     "Training": TrainConfig,
@@ -73,12 +73,13 @@ def _options() -> list[inspect.Parameter]:
 
 
 def _option(name: str, default: object, hint: object, panel: str) -> Any:
+    """The default stands in the help: to typer it is None, so that a preset can come before it."""
     word = "--" + name.replace("_", "-")
     declared = f"{word}/--no-{word[2:]}" if hint is bool else word
-    shown: Any = False if default is None else str(default)
-    if hint is bool:
-        shown = word if default else f"--no-{word[2:]}"
-    return typer.Option(declared, help=HELP[name], show_default=shown, rich_help_panel=panel)
+    shown = ("yes" if default else "no") if isinstance(default, bool) else default
+    # What is not given of the first panel is the data set's own choice, not the general default.
+    known = f" \\[{shown}]" if shown is not None and panel != next(iter(PANELS)) else ""
+    return typer.Option(declared, help=HELP[name] + known, show_default=False, rich_help_panel=panel)
 
 
 def _optional(hint: Any) -> Any:
@@ -139,7 +140,7 @@ def _document(folder: Path, record: Mapping[str, Any]) -> dict[str, Any]:
 def _print(folder: Path, record: Mapping[str, Any]) -> None:
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     grid.add_column("")
-    shown = [name for name in ("f1_positive", "f1_macro", "accuracy", "roc_auc", "calibration_error")]
+    shown = ("f1_positive", "f1_macro", "accuracy", "roc_auc", "calibration_error")
     for name in shown:
         grid.add_column(name, justify="right")
     for split, values in record["metrics"].items():

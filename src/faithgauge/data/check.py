@@ -13,21 +13,23 @@ from typing import Any
 from faithgauge.config import DataConfig
 from faithgauge.data.dataset import Dataset, Published, Source
 from faithgauge.data.load import checked, find_folders, load, not_found, public_name, read_public
-from faithgauge.types import SPLITS
+from faithgauge.types import SPLITS, Split
 
 
 def check(config: DataConfig) -> dict[str, Any]:
     """What is there of a data set and how it differs, as the document of ``data check NAME --json``."""
     public = public_name(config.name)
     if public is None:
-        return _document(load(config), None)
+        from faithgauge.data.mock import AMOUNTS, PUBLISHED
+
+        return _document(load(config), {}, PUBLISHED if config.name in AMOUNTS else ())
     source, variant = public
     if not find_folders(source, config.data_dir):
         return _nothing(source, variant, (not_found(source, config.data_dir),))
     dataset = read_public(source, variant, config.data_dir)
     if not any(dataset.splits.values()):
         return _nothing(source, variant, dataset.missing)
-    return _document(checked(dataset), source)
+    return _document(checked(dataset), source.sizes.get(variant, {}), source.published)
 
 
 def _nothing(source: Source, variant: str, missing: tuple[str, ...]) -> dict[str, Any]:
@@ -40,14 +42,16 @@ def _nothing(source: Source, variant: str, missing: tuple[str, ...]) -> dict[str
         "missing": list(missing),
         "notes": [],
         "substituted": False,
-        "published": _published(source),
+        "published": _published(source.published),
     }
 
 
-def _document(dataset: Dataset, source: Source | None) -> dict[str, Any]:
+def _document(
+    dataset: Dataset, sizes: Mapping[Split, int], published: tuple[Published, ...]
+) -> dict[str, Any]:
     counts = dataset.counts()
-    incomplete = list(_sizes_that_differ(counts, source.sizes.get(dataset.variant, {}))) if source else []
-    unlike = list(_prints_that_differ(counts, source.published)) if source else []
+    incomplete = list(_sizes_that_differ(counts, sizes))
+    unlike = list(_prints_that_differ(counts, published))
     return {
         "dataset": dataset.name,
         "variant": dataset.variant,
@@ -57,7 +61,7 @@ def _document(dataset: Dataset, source: Source | None) -> dict[str, Any]:
         "missing": list(dataset.missing),
         "notes": list(dataset.notes),
         "substituted": dataset.substituted,
-        "published": _published(source) if source else [],
+        "published": _published(published),
     }
 
 
@@ -98,8 +102,8 @@ def _sized(examples: int, labels: Mapping[str, int]) -> str:
     return f"{examples} ({', '.join(f'{name} {n}' for name, n in labels.items())})"
 
 
-def _published(source: Source) -> list[dict[str, Any]]:
+def _published(published: tuple[Published, ...]) -> list[dict[str, Any]]:
     return [
         {"paper": one.paper, "split": one.split, "examples": one.examples, "labels": dict(one.labels)}
-        for one in source.published
+        for one in published
     ]

@@ -7,13 +7,13 @@ source, a data set is `checked` before it is handed on, so that what follows nee
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 from faithgauge.config import DataConfig, EncodeConfig
-from faithgauge.data.dataset import Dataset, Source
+from faithgauge.data.dataset import Dataset, Source, Splits
 from faithgauge.data.files import Files
 from faithgauge.data.table import DATASETS
 from faithgauge.errors import ConfigError, DataError
@@ -69,7 +69,7 @@ def read_public(source: Source, variant: str, data_dir: Path | None) -> Dataset:
         task=source.task,
         classes=found.classes or source.classes,
         splits=found.splits,
-        missing=found.missing,
+        missing=(*found.missing, *_shortfalls(found.splits, source.sizes.get(variant, {}))),
         notes=found.notes,
         substituted=found.substituted,
         encoding=source.encoding.get(variant, source.encoding.get("", EncodeConfig())),
@@ -124,6 +124,13 @@ def checked(dataset: Dataset) -> Dataset:
     return replace(dataset, notes=(*dataset.notes, *_shared_texts(dataset)))
 
 
+def _shortfalls(splits: Splits, sizes: Mapping[Split, int]) -> Iterator[str]:
+    """A sentence for each split that is there, but not all of it."""
+    for split, whole in sizes.items():
+        if split in splits and len(splits[split]) < whole:
+            yield f"{split}: {len(splits[split]):,} of {whole:,} examples are there"
+
+
 def _all_public_names() -> list[str]:
     variants = [f"{name}@{variant}" for name in DATASETS for variant in DATASETS[name].variants]
     return [*DATASETS, *variants]
@@ -136,15 +143,16 @@ def _empty(example: Example) -> bool:
 def _without_empty(dataset: Dataset) -> Dataset:
     """A public data set cannot be mended by its user, so its empty texts are left out and counted."""
     splits: dict[Split, list[Example]] = {
-        split: [example for example in examples if not _empty(example)]
-        for split, examples in dataset.splits.items()
+        split: [example for example in dataset.splits[split] if not _empty(example)]
+        for split in SPLITS
+        if split in dataset.splits
     }
     notes = tuple(
         f"{split}: {left_out} with an empty text left out"
         for split, examples in dataset.splits.items()
         if (left_out := len(examples) - len(splits[split]))
     )
-    return replace(dataset, splits=splits, notes=(*dataset.notes, *notes)) if notes else dataset
+    return replace(dataset, splits=splits, notes=(*dataset.notes, *notes))
 
 
 def _refuse_labels_nobody_can_learn(dataset: Dataset) -> None:

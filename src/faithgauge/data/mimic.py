@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import csv
 import re
-import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -151,7 +150,7 @@ def _summaries(path: Path, wanted: Collection[Admission]) -> dict[Admission, str
 
 def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[Admission, list[str]]]:
     """Admission and the wanted columns of every row that has an admission."""
-    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    limit = csv.field_size_limit(2**31 - 1)
     rows = csv.reader(open_lines(path), strict=True)
     try:
         header = [name.strip().upper() for name in next(rows, [])]
@@ -171,6 +170,8 @@ def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[Admission, list[
                 yield (int(subject), int(float(stay))), rest
     except (csv.Error, ValueError) as error:
         raise DataError(f"{path}, line {rows.line_num}: expected rows of MIMIC-III, found {error}") from error
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _id(admission: Admission) -> str:

@@ -19,7 +19,7 @@ from faithgauge.errors import DataError
 from faithgauge.types import Example, Split
 
 _FILES: Mapping[Split, str] = {"train": "train.txt", "validation": "dev.txt", "test": "test.txt"}
-_LEAF = re.compile(r"\([0-4] ([^()\s]+)\)")
+_LEAF = re.compile(r"\([0-4] ([^()]+)\)")
 _FULL_SIZE: Mapping[Split, int] = {"train": 6920, "validation": 872, "test": 1821}
 
 

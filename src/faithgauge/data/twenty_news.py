@@ -156,7 +156,7 @@ _OTHER_SPLIT = (
     "that is an earlier split of theirs; their published code gives 1145 and 357 (baseball 179, hockey 178)"
 )
 _NOT_FILTERED = "that is Jain & Wallace's split before their filter of length (20news@attefa)"
-_CLEANED = EncodeConfig(words="jain-wallace", min_df=2)
+_CLEANED = EncodeConfig(words="jain-wallace-20news", min_df=2)
 
 
 SOURCE = Source(

@@ -1,7 +1,7 @@
 """Whether a model keeps the promises of the Classifier protocol, one finding per promise.
 
-A model of the user's own is tried on small made-up batches: what it says it can do must be there and must mean
-what our explainers and tests take it to mean. What it does not say it can do is reported as missing.
+A model of the user's own is tried on small made-up batches: what it says it can do must be there and must
+mean what our explainers and tests take it to mean. What it does not say it can do is reported as missing.
 """
 
 from __future__ import annotations

@@ -149,7 +149,9 @@ class AttentionClassifier(nn.Module):
         return torch.as_tensor(logits)
 
 
-def build(config: ModelConfig, shape: Shape, seed: int, vectors: Tensor | None = None) -> AttentionClassifier:
+def build(
+    config: ModelConfig, shape: Shape, seed: int, *, vectors: Tensor | None = None
+) -> AttentionClassifier:
     """A new model: every layer as torch initialises it under `seed`, the word vectors as given.
 
     Two models that differ in nothing but their vectors start from the same other weights.

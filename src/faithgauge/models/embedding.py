@@ -53,7 +53,7 @@ class Embedding(nn.Module):
         """Set the gradient to zero, by the rows that were written since the last time."""
         if self.weight.grad is not None:
             for rows in self._written:
-                self.weight.grad[rows] = 0
+                self.weight.grad.index_fill_(0, rows, 0)
         self._written.clear()
 
 
@@ -66,7 +66,7 @@ class _Look(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, weight: Tensor, rows: Tensor, written: list[Tensor]) -> Tensor:
         ctx.weight, ctx.rows, ctx.written = weight, rows, written
-        return weight.detach()[rows]
+        return weight.detach().index_select(0, rows)
 
     @staticmethod
     @once_differentiable

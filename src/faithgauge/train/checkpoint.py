@@ -40,8 +40,8 @@ def save(
     folder: Path,
     state: State,
     model: nn.Module,
-    optimiser: torch.optim.Optimizer,
     *,
+    optimiser: torch.optim.Optimizer,
     best: dict[str, Tensor] | None,
     fingerprint: str,
 ) -> None:
@@ -50,7 +50,8 @@ def save(
     tensors |= {f"best.{name}": value for name, value in (best or {}).items()}
     for index, moments in optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{index}.{name}": value for name, value in moments.items()}
-    tensors = {name: value.contiguous() for name, value in tensors.items()}
+    # Copies, since layers may share their weights, which the file format refuses.
+    tensors = {name: value.contiguous().clone() for name, value in tensors.items()}
     folder.mkdir(parents=True, exist_ok=True)
     new = folder / (FILE + ".new")
     metadata = {"state": json.dumps(asdict(state)), "fingerprint": fingerprint}
@@ -68,10 +69,10 @@ def restore(
     try:
         tensors = safetensors.torch.load_file(path)
         with safetensors.safe_open(path, "pt") as file:
-            metadata = file.metadata()
+            metadata = file.metadata() or {}
     except safetensors.SafetensorError as error:
         raise DataError(f"{path}: damaged ({error}); delete it to start the training anew") from error
-    if metadata["fingerprint"] != fingerprint:
+    if metadata.get("fingerprint") != fingerprint:
         raise DataError(
             f"{path}: belongs to a training with other settings or data; expected the same ones to go on; "
             "choose another --out, or delete the file to start anew"

@@ -171,7 +171,8 @@ def _loss(run: _Run, rows: NDArray[np.int64]) -> Tensor:
     assert batch.labels is not None
     # A model with dropout draws from torch's own generator, which gets a seed of its own at every step.
     torch.default_generator.manual_seed(derive(run.config.seed, "noise", run.state.epoch, run.state.step))
-    return cross_entropy(run.model(batch).logits, batch.labels, run.weights, run.config.loss)
+    logits = run.model(batch).logits
+    return cross_entropy(logits, batch.labels, run.weights, reduction=run.config.loss)
 
 
 def _judge_epoch(run: _Run) -> None:
@@ -204,7 +205,12 @@ def _exhausted(state: State, config: TrainConfig) -> bool:
 def _save(run: _Run) -> None:
     if run.folder is not None:
         checkpoint.save(
-            run.folder, run.state, run.model, run.optimiser, best=run.best, fingerprint=run.fingerprint
+            run.folder,
+            run.state,
+            run.model,
+            optimiser=run.optimiser,
+            best=run.best,
+            fingerprint=run.fingerprint,
         )
 
 

@@ -10,13 +10,17 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from faithgauge.config import TrainConfig
-from faithgauge.errors import ConfigError
+from faithgauge.errors import ConfigError, DataError
 
 Weights = Float[Tensor, "class"]
 
 
 def cross_entropy(
-    logits: Float[Tensor, "batch #class"], labels: Int[Tensor, "batch"], weights: Weights, reduction: str
+    logits: Float[Tensor, "batch #class"],
+    labels: Int[Tensor, "batch"],
+    weights: Weights,
+    *,
+    reduction: str,
 ) -> Float[Tensor, ""]:
     """Negative log likelihood of the labels, each example weighted by its class.
 
@@ -44,6 +48,11 @@ def class_weights(labels: NDArray[np.int64], classes: int, config: TrainConfig) 
     if config.class_weights == "positive":
         if classes != 2:
             raise ConfigError(f"class weights 'positive' need two classes, found {classes}; use 'balanced'")
+        if not counts.all():
+            raise DataError(
+                f"expected training examples of both classes to weigh them, found {counts[0]:.0f} negatives "
+                f"and {counts[1]:.0f} positives; set --class-weights none"
+            )
         weights[1] = counts[0] / counts[1]
     elif config.class_weights == "balanced":
         weights = len(labels) / (np.maximum((counts > 0).sum(), 1) * np.maximum(counts, 1))
