@@ -6,7 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from jaxtyping import install_import_hook
+
+# The same examples in every run, and as long for each as a loaded machine takes.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.load_profile("repeatable")
 
 # Shapes in signatures are checked while tests run. The modules must not have been imported before.
 install_import_hook(

@@ -138,3 +138,17 @@ def test_every_paper_whose_sizes_are_quoted_is_in_the_references(build: ModuleTy
 def test_every_variant_is_named_after_a_paper_in_the_references(build: ModuleType) -> None:
     variants = {variant for name in DATASETS for variant in DATASETS[name].variants}
     assert variants <= set(build.generate.bibliography())
+
+
+def test_every_link_of_the_rendered_site_leads_to_a_page_of_it(build: ModuleType, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    assert build.render(site) == len(build.markdown_files()) == len(list(site.rglob("*.html")))
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert text.count("<h1") == 1
+        for path, anchor in re.findall(r'href="(?!https?:)([^"#]*)#?([^"]*)"', text):
+            target = (page.parent / path).resolve() if path else page
+            assert target.is_file(), f"{page.name}: {path}"
+            assert not anchor or f'id="{anchor}"' in target.read_text(encoding="utf-8"), (
+                f"{page.name}: {path}#{anchor}"
+            )

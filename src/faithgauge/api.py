@@ -80,7 +80,7 @@ def explain(
     """What the model says of a text, and the score of each of its tokens by each explainer."""
     from faithgauge import jobs
 
-    return jobs.explain_text(_opened(model), text, text_pair, explainers)
+    return jobs.explain_text(_opened(model), text, text_pair, explainers=explainers)
 
 
 def _opened(model: Trained | str | Path) -> Trained:

@@ -58,8 +58,9 @@ class ModelConfig:
     """An attention classifier: what encodes, what attends, and how the weighted states become classes.
 
     Sizes left at None: `embed_size` is that of the word vectors, 300 where they are drawn; `hidden_size` is
-    the encoder's own default (its table entry); `attention_size` is half of the encoder's output. `pair` says how a second text takes part: as the query of the attention
-    ("queried", Jain & Wallace) or encoded and attended like the first ("two_sided", Neely et al.).
+    the encoder's own default (its table entry); `attention_size` is half of the encoder's output. `pair` says
+    how a second text takes part: as the query of the attention ("queried", Jain & Wallace), or encoded and
+    attended like the first ("two_sided", Neely et al.).
     """
 
     encoder: str = "bilstm"

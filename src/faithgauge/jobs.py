@@ -25,7 +25,9 @@ from faithgauge.encode.vectors import embedding_matrix
 from faithgauge.errors import ConfigError, DataError
 from faithgauge.explain.table import EXPLAINERS
 from faithgauge.models import store
+from faithgauge.models.attention import ATTENTIONS, DISTRIBUTIONS
 from faithgauge.models.classifier import Shape, build, probabilities
+from faithgauge.models.encoders import ENCODERS
 from faithgauge.models.store import Trained
 from faithgauge.settings import Settings
 from faithgauge.train import checkpoint
@@ -64,13 +66,14 @@ def train(
     A folder with the same training, half done, is gone on with; one with the same training done is read.
     `factory` is the place of a function from `Shape` to a model of the user's own.
     """
+    _refuse_unknown_names(chosen)
     corpus = encode(dataset, replace(dataset.encoding, **chosen.encode))
     shape = Shape(len(corpus.tokenizer.vocabulary), corpus.classes, corpus.task)
     model, vectors = _new_model(chosen, corpus, shape, factory)
     if out is not None and store.is_model(out):
         return _done_before(out, fingerprint(model, corpus.splits, chosen.train))
     fitted = fit(model, corpus.splits, chosen.train, folder=out, on_event=on_event)
-    record = _record(chosen, corpus, model, fitted) | {"vectors": vectors}
+    record = _record(chosen, corpus, model, fitted, factory) | {"vectors": vectors}
     trained = Trained(model, corpus.tokenizer, corpus.classes, corpus.task, record, factory, out)
     if out is not None:
         store.save(trained, out)
@@ -106,7 +109,7 @@ def predict_texts(
 
 
 def explain_text(
-    trained: Trained, text: str, text_pair: str | None = None, explainers: Sequence[str] = ("attention",)
+    trained: Trained, text: str, text_pair: str | None = None, *, explainers: Sequence[str] = ("attention",)
 ) -> Explanation:
     """One text, what the model says of it, and the score of each of its tokens by each explainer."""
     methods = {name: EXPLAINERS[name] for name in explainers}
@@ -130,6 +133,16 @@ def explain_text(
         probabilities=dict(zip(trained.classes, likely, strict=True)),
         scores=scores,
     )
+
+
+def _refuse_unknown_names(chosen: Settings) -> None:
+    """Ask every table before anything takes time."""
+    ENCODERS[chosen.model.encoder]
+    ATTENTIONS[chosen.model.attention]
+    DISTRIBUTIONS[chosen.model.distribution]
+    file = chosen.vectors.embeddings
+    if file is not None and not file.expanduser().is_file():
+        raise DataError(f"{file}: no such file; expected word vectors (.txt, .vec or .bin, or these as .gz)")
 
 
 def _new_model(
@@ -164,7 +177,9 @@ def _done_before(out: Path, own: str) -> Trained:
     return trained
 
 
-def _record(chosen: Settings, corpus: Corpus, model: nn.Module, fitted: Fitted) -> dict[str, Any]:
+def _record(
+    chosen: Settings, corpus: Corpus, model: nn.Module, fitted: Fitted, factory: str
+) -> dict[str, Any]:
     """All that a number of this model must say of itself."""
     measured: dict[Split, dict[str, float]] = {}
     for split in SPLITS:
@@ -177,7 +192,7 @@ def _record(chosen: Settings, corpus: Corpus, model: nn.Module, fitted: Fitted) 
         "missing": corpus.missing,
         "notes": corpus.notes,
         "encoding": corpus.report,
-        "encoder": chosen.model.encoder,
+        "encoder": factory or chosen.model.encoder,
         "settings": chosen.train.__dict__,
         "seed": chosen.train.seed,
         "epoch": fitted.epoch,

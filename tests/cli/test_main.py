@@ -122,13 +122,6 @@ def test_version_prints_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"faithgauge {__version__}\n"
 
 
-def test_list_names_what_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["list", "datasets", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["datasets"]
-    assert {"sst", "imdb", "babi-1", "mock-5", "planted"} <= {row["name"] for row in rows}
-    assert all(row["summary"] for row in rows)
-
-
 def test_an_unknown_list_is_answered_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["list", "dataset"]) == 2
     assert capsys.readouterr().err == "error: unknown list 'dataset': did you mean 'datasets'?\n"

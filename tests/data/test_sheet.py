@@ -92,7 +92,7 @@ def test_a_document_of_five_megabytes_is_one_field(tmp_path: Path):
         st.tuples(st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from(["a", "b"])), min_size=1
     )
 )
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_what_the_csv_module_writes_is_read_again(rows: list[tuple[str, str]]):
     import tempfile
 

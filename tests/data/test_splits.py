@@ -86,7 +86,7 @@ def test_pairs_are_copies_only_if_both_texts_are_equal() -> None:
     assert len(notes) == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     rows=st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 3)), min_size=1, max_size=60),
     seed=st.integers(0, 2**32),
@@ -106,7 +106,7 @@ def test_nothing_is_lost_copies_stay_together_and_every_label_is_learnt(
     assert {first[one.text] for one in splits["train"]} == set(first.values())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(counts=st.lists(st.integers(1, 40), min_size=1, max_size=6), seed=st.integers(0, 99))
 def test_without_copies_no_part_is_further_than_its_rounding_from_its_share(
     counts: list[int], seed: int
@@ -135,7 +135,7 @@ def test_a_share_of_train_leaves_the_rest_to_test(n: int) -> None:
         np.testing.assert_array_equal(ours, theirs)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     labels=st.lists(st.integers(0, 4), min_size=20, max_size=120).map(lambda xs: xs + [0, 1, 2, 3, 4] * 2),
     share=st.sampled_from([0.15, 0.2, 0.5]),

@@ -84,3 +84,11 @@ def test_frozen_vectors_get_no_gradient() -> None:
     assert embedding.weight.grad is None
     assert scale.grad is not None
     assert scale.grad.tolist() == [50, 52]
+
+
+def test_nothing_is_remembered_of_a_step_that_was_cleared() -> None:
+    embedding = table()
+    for _ in range(3):
+        embedding(torch.tensor([[4, 1]])).spread().sum().backward()
+        embedding.clear_grad()
+    assert embedding._written == []

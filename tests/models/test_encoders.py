@@ -87,7 +87,7 @@ def test_the_lstm_has_the_gradients_of_torch_on_packed_sequences(
     torch.testing.assert_close(ours, theirs, rtol=tolerance, atol=tolerance)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=5), st.integers(0, 1000))
 def test_the_lstm_agrees_with_torch_for_any_lengths(lengths: list[int], seed: int) -> None:
     encoder = made("bilstm", seed=seed)

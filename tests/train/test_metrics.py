@@ -75,7 +75,7 @@ def test_a_tie_counts_half_for_the_roc_auc():
 
 
 @given(predictions(2))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_roc_auc_is_the_share_of_pairs_in_order(drawn: tuple[np.ndarray, np.ndarray]):
     scores, actual = drawn[0][:, 1], drawn[1] == 1
     pairs = [(a > b) + (a == b) / 2 for a in scores[actual] for b in scores[~actual]]
@@ -154,7 +154,7 @@ def test_the_order_of_the_examples_changes_nothing():
 
 
 @given(predictions(2))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_two_classes_agree_with_scikit_learn(drawn: tuple[np.ndarray, np.ndarray]):
     p, y = drawn
     found, predicted = metrics(p, y), p.argmax(axis=1)
@@ -168,7 +168,7 @@ def test_two_classes_agree_with_scikit_learn(drawn: tuple[np.ndarray, np.ndarray
 
 
 @given(predictions(4))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_four_classes_agree_with_scikit_learn(drawn: tuple[np.ndarray, np.ndarray]):
     p, y = drawn
     found, predicted = metrics(p, y), p.argmax(axis=1)

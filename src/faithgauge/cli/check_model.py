@@ -23,8 +23,8 @@ def command(
 ) -> None:
     """Say which capabilities a model has, which are missing, and which are wrong (exit code 2).
 
-    MODEL is a trained model's folder, or package.module:function, which takes a Shape (as for train) or nothing
-    (as for predict and explain).
+    MODEL is a trained model's folder, or package.module:function, which takes a Shape (as for train) or
+    nothing (as for predict and explain).
     """
     from faithgauge.models.check import check_model
     from faithgauge.models.classifier import Shape

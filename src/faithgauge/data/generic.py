@@ -33,7 +33,7 @@ def read(config: DataConfig) -> Dataset:
         return dataset(name, [(None, read_sheet(path, _header_names(config)))], config)
     if (path / "dataset_dict.json").exists() or (path / "state.json").exists():
         parts, left_out = _saved(path)
-        return dataset(name, parts, config, left_out)
+        return dataset(name, parts, config, more_notes=left_out)
     return dataset(name, _folder(path, config), config)
 
 
@@ -46,14 +46,14 @@ def read_hub(config: DataConfig) -> Dataset:
     except Exception as error:  # whatever the hub, the network or a loading script has to say
         raise DataError(f"{config.name}: could not be loaded from the hub: {_first_line(error)}") from error
     parts, left_out = _loaded(loaded, config.name)
-    return dataset(config.name, parts, config, left_out)
+    return dataset(config.name, parts, config, more_notes=left_out)
 
 
 def read_texts(config: DataConfig) -> list[Example]:
     """The texts of one file whose labels, if it has any, are not asked for; each label is -1."""
     sheet = read_sheet(Path(config.name).expanduser(), _header_names(config))
     text, pair = choose_texts(sheet, config)
-    return [example(sheet, Columns(text, pair, ""), i, -1) for i in range(len(sheet))]
+    return [example(sheet, Columns(text, pair, ""), i, label=-1) for i in range(len(sheet))]
 
 
 def _folder(folder: Path, config: DataConfig) -> list[Part]:

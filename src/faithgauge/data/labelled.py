@@ -26,7 +26,9 @@ _NOT_AGREED = "-"
 """What stands in a column `gold_label` where the annotators did not agree."""
 
 
-def dataset(name: str, parts: Sequence[Part], config: DataConfig, more_notes: Sequence[str] = ()) -> Dataset:
+def dataset(
+    name: str, parts: Sequence[Part], config: DataConfig, *, more_notes: Sequence[str] = ()
+) -> Dataset:
     """The data set of some sheets; `more_notes` are what their reader has to say of them."""
     parts = sorted(parts, key=lambda part: SPLITS.index(part[0] or "train"))
     columns = _columns(parts, config)
@@ -36,7 +38,7 @@ def dataset(name: str, parts: Sequence[Part], config: DataConfig, more_notes: Se
         for i, label in enumerate(numbers):
             if label is not None:
                 own = _split_of(sheet, columns.split, i) if columns.split else whole
-                by_split.setdefault(own, []).append(example(sheet, columns, i, label))
+                by_split.setdefault(own, []).append(example(sheet, columns, i, label=label))
     splits, split_notes = _splits(by_split, config.seed)
     left_out = sum(label is None for numbers in values for label in numbers)
     notes = [_said(columns, parts[0][1]), f"classes {order}: {_few(classes)}", *split_notes, *more_notes]
@@ -46,7 +48,7 @@ def dataset(name: str, parts: Sequence[Part], config: DataConfig, more_notes: Se
     return Dataset(name, "", task, classes, splits, notes=tuple(notes))
 
 
-def example(sheet: Sheet, columns: Columns, i: int, label: int) -> Example:
+def example(sheet: Sheet, columns: Columns, i: int, *, label: int) -> Example:
     """Row i with a label that is known already."""
     text = _text(sheet, columns.text, i)
     return Example(

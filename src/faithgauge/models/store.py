@@ -57,7 +57,9 @@ class Trained:
 def save(trained: Trained, folder: Path) -> None:
     """Write the model; the folder is one only once the last file stands."""
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {name: value.contiguous() for name, value in trained.classifier.state_dict().items()}
+    # Copies, because safetensors takes no weights that two layers share.
+    weights = trained.classifier.state_dict()
+    tensors = {name: value.detach().clone().contiguous() for name, value in weights.items()}
     new = folder / (WEIGHTS + ".new")
     safetensors.torch.save_file(tensors, new)
     new.replace(folder / WEIGHTS)

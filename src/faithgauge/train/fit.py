@@ -32,6 +32,7 @@ from faithgauge.train.metrics import LOWER_IS_BETTER, METRICS, metrics
 from faithgauge.train.objectives import class_weights, cross_entropy
 from faithgauge.train.predict import device_of, predict
 from faithgauge.types import Encoded, Split
+from faithgauge.version import __version__
 
 CHECKPOINT_EVERY = 60.0
 """Seconds between two checkpoints inside an epoch; when they fall changes no number."""
@@ -178,7 +179,7 @@ def _loss(run: _Run, rows: NDArray[np.int64]) -> Tensor:
 def _judge_epoch(run: _Run) -> None:
     """Measure the selecting split, keep the weights if they are the best so far, and close the epoch."""
     state, config, started = run.state, run.config, time.monotonic()
-    judged = metrics(predict(run.model, run.splits[config.select_on]), run.splits[config.select_on].labels)
+    judged = _measured(run)
     loss = state.loss / state.examples
     state.history.append({"epoch": state.epoch + 1, "train_loss": loss, "split": config.select_on, **judged})
     value = judged[config.select_by]
@@ -189,6 +190,17 @@ def _judge_epoch(run: _Run) -> None:
     run.on_event(_event(run, state.step, judged))
     state.seconds += time.monotonic() - started
     state.epoch, state.step, state.examples, state.loss = state.epoch + 1, 0, 0, 0.0
+
+
+def _measured(run: _Run) -> dict[str, float]:
+    split = run.splits[run.config.select_on]
+    likely = predict(run.model, split)
+    if not np.isfinite(likely).all():
+        raise JobError(
+            f"the model gives probabilities that are not numbers after epoch {run.state.epoch + 1}; "
+            "try a lower --learning-rate, or --clip 1"
+        )
+    return metrics(likely, split.labels)
 
 
 def _event(run: _Run, steps: int, judged: Mapping[str, float]) -> Event:
@@ -216,7 +228,8 @@ def _save(run: _Run) -> None:
 
 def fingerprint(model: nn.Module, splits: Mapping[Split, Encoded], config: TrainConfig) -> str:
     """What two trainings share if and only if they end with the same weights."""
-    digest = hashlib.sha256(json.dumps(asdict(config), sort_keys=True).encode())
+    digest = hashlib.sha256(__version__.encode())
+    digest.update(json.dumps(asdict(config), sort_keys=True).encode())
     digest.update(repr(model).encode())
     for split in ("train", config.select_on):
         encoded = splits[split]
