@@ -33,6 +33,7 @@ REPEATS = 3
 
 
 def rows() -> Iterator[Row]:
+    torch.set_num_threads(1)
     for encoder, goal in GOALS.items():
         times: dict[str, list[list[float]]] = {"ours": [], "plain": []}
         for _ in range(REPEATS):
