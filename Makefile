@@ -18,8 +18,8 @@ export FAITHGAUGE_DATA := $(abspath ../shared/data)
 endif
 endif
 
-REVIEW = "We came there on a Friday evening in March. The soup was dismal. Our table was near the window. \
-To me the waiter was unpleasant that day, and the dessert seemed lovely to us."
+REVIEW = "We had booked a table for two in March. The soup was awful. Our table was near the window, \
+  and the service was dreadful. We paid by card."
 
 .PHONY: demo test check slow bench docs clean
 

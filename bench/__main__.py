@@ -16,6 +16,7 @@ BENCHES: Table[object] = Table(
         "training": "bench.training:rows",
         "side_by_side": "bench.side_by_side:rows",
         "encoding": "bench.encoding:rows",
+        "engine": "bench.engine:rows",
     },
 )
 

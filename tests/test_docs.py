@@ -18,7 +18,10 @@ from faithgauge.data.table import DATASETS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-WRITTEN_BY_HAND = [ROOT / "README.md", *(DOCS / f"{name}.md" for name in ("index", "tour", "extending"))]
+WRITTEN_BY_HAND = [
+    ROOT / "README.md",
+    *(DOCS / f"{name}.md" for name in ("index", "tour", "studies", "extending")),
+]
 
 
 @pytest.fixture(scope="module")

@@ -96,5 +96,5 @@ def test_load_of_one_seed_is_always_the_same_and_of_another_seed_another() -> No
 
 
 def test_a_misspelt_option_of_load_is_answered_with_the_nearest() -> None:
-    with pytest.raises(ConfigError, match=r"^unknown setting 'sed': did you mean 'seed'\?$"):
+    with pytest.raises(ConfigError, match=r"^unknown option of load 'sed': did you mean 'seed'\?$"):
         faithgauge.load("mock-1", sed=3)

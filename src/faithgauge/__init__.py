@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from faithgauge.api import explain, load, load_model, predict, train
     from faithgauge.data.dataset import Dataset
     from faithgauge.errors import ConfigError, DataError, FaithgaugeError, JobError, UnsupportedError
-    from faithgauge.jobs import Explanation
     from faithgauge.models.store import Trained
+    from faithgauge.steps import Explanation
     from faithgauge.types import Batch, Classifier, Encoded, Example, Importance, Output
 
 __all__ = [
@@ -50,7 +50,7 @@ _PLACES = {
     "faithgauge.api": ("explain", "load", "load_model", "predict", "train"),
     "faithgauge.data.dataset": ("Dataset",),
     "faithgauge.errors": ("ConfigError", "DataError", "FaithgaugeError", "JobError", "UnsupportedError"),
-    "faithgauge.jobs": ("Explanation",),
+    "faithgauge.steps": ("Explanation",),
     "faithgauge.models.store": ("Trained",),
     "faithgauge.types": ("Batch", "Classifier", "Encoded", "Example", "Importance", "Output"),
 }

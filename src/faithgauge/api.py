@@ -8,18 +8,22 @@ faithgauge.explain(trained, "something good something")
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from faithgauge.config import DataConfig
 from faithgauge.data.dataset import Dataset
+from faithgauge.errors import ConfigError
+from faithgauge.registry import unknown
 from faithgauge.settings import settings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from faithgauge.jobs import Explanation
     from faithgauge.models.store import Trained
+    from faithgauge.steps import Explanation
     from faithgauge.train.fit import Event
 
 
@@ -27,6 +31,12 @@ def load(name: str | Path, *, seed: int | None = None, **options: Any) -> Datase
     """The labelled texts of `name`, a data set, a file or a folder; the options are those of `DataConfig`."""
     from faithgauge.data.load import load as load_dataset
 
+    known = [field.name for field in fields(DataConfig) if field.name != "name"]
+    if "data_seed" in options:  # as `train` calls it, which has a seed of its own
+        raise ConfigError("unknown option of load 'data_seed': did you mean 'seed'?")
+    for option in options:
+        if option not in known:
+            raise ConfigError(unknown("option of load", option, known))
     return load_dataset(settings(str(name), data_seed=seed, **options).data)
 
 
@@ -44,14 +54,15 @@ def train(
     `out` is the folder it is written to: a training that was killed goes on when it is run again with the
     same folder. `factory` is ``package.module:function`` from a `Shape` to a model of your own.
     """
-    from faithgauge import jobs
+    from faithgauge import steps
     from faithgauge.data.load import load as load_dataset
 
     name = data.full_name if isinstance(data, Dataset) else str(data)
     chosen = settings(name, preset, **options)
+    steps.refuse_unknown_names(chosen, factory)
     dataset = data if isinstance(data, Dataset) else load_dataset(chosen.data)
     folder = None if out is None else Path(out)
-    return jobs.train(chosen, dataset, factory=factory, out=folder, on_event=on_event)
+    return steps.train(chosen, dataset, factory=factory, out=folder, on_event=on_event)
 
 
 def load_model(model: str | Path) -> Trained:
@@ -65,9 +76,11 @@ def predict(
     model: Trained | str | Path, texts: Sequence[str], pairs: Sequence[str] | None = None
 ) -> NDArray[np.floating[Any]]:
     """The probability of every class for every text: (example, class), in the order of `model.classes`."""
-    from faithgauge import jobs
+    from faithgauge import steps
 
-    return jobs.predict_texts(_opened(model), texts, pairs)
+    if isinstance(texts, str) or isinstance(pairs, str):
+        raise ConfigError("expected a list of texts, found one text; put it into a list: [text]")
+    return steps.predict_texts(_opened(model), texts, pairs)
 
 
 def explain(
@@ -75,12 +88,13 @@ def explain(
     text: str,
     text_pair: str | None = None,
     *,
-    explainers: Sequence[str] = ("attention",),
+    explainers: str | Sequence[str] = "attention",
 ) -> Explanation:
-    """What the model says of a text, and the score of each of its tokens by each explainer."""
-    from faithgauge import jobs
+    """What the model says of a text, and the score of each of its tokens by each explainer, one or more."""
+    from faithgauge import steps
 
-    return jobs.explain_text(_opened(model), text, text_pair, explainers=explainers)
+    names = [explainers] if isinstance(explainers, str) else explainers
+    return steps.explain_text(_opened(model), text, text_pair, explainers=names)
 
 
 def _opened(model: Trained | str | Path) -> Trained:

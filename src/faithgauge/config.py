@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Gt
+from annotated_types import Ge, Gt, Le
 
 AtLeastOne = Annotated[int, Ge(1)]
 NotNegative = Annotated[float, Ge(0)]
 Positive = Annotated[float, Gt(0)]
+Share = Annotated[float, Gt(0), Le(1)]
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class DataConfig:
     lexicon: Path | None = None
     evidence: AtLeastOne = 3
     position: Literal["start", "middle", "end", "scattered"] = "scattered"
-    strength: float = 1.0
+    strength: Share = 1.0
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,10 @@ class VectorConfig:
 class TrainConfig:
     """One training. `select_on` is the split whose `select_by` chooses the epoch that is kept.
 
-    `class_weights`: "positive" weighs the positives of a binary task by negatives/positives (Jain &
-    Wallace), "balanced" weighs each class by the inverse of its frequency. `decay_attention` says whether
-    weight decay touches the attention module. `patience` ends a training after that many epochs without
-    a better value. `clip` bounds the norm of the gradient.
+    `class_weights`: "positive" weighs the positives of a binary task by negatives/positives and leaves any
+    other task alone (Jain & Wallace), "balanced" weighs each class by the inverse of its frequency.
+    `decay_attention` says whether weight decay touches the attention module. `patience` ends a training after
+    that many epochs without a better value. `clip` bounds the norm of the gradient.
     """
 
     epochs: AtLeastOne = 8

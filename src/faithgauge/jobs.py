@@ -1,210 +1,216 @@
-"""The main path: labelled texts in, a trained classifier and its predictions and explanations out.
+"""The main path: the kinds of jobs, each with what it needs as fields and a short `run`.
 
-    text → Example → Encoded → Batch → Output → Importance
+    Prepare → Train → Evaluate
+            ↘ Explain → Mask → Train → …
 
-Each step is a function of its own module; here they are put in order.
+A job that another needs is a field of it, so recursive ROAR is a loop that wraps one Train in the next:
+
+    data = prepare(config, {})
+    for step in range(1, 10):
+        model = Train(data, …)
+        data = Mask(data, Explain(model, data, "attention"), step / 10)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import nn
-
-from faithgauge.config import EncodeConfig
-from faithgauge.data.dataset import Dataset
-from faithgauge.encode.batching import collate
-from faithgauge.encode.corpus import Corpus, encode
-from faithgauge.encode.vectors import embedding_matrix
-from faithgauge.errors import ConfigError, DataError
-from faithgauge.explain.table import EXPLAINERS
-from faithgauge.models import store
-from faithgauge.models.attention import ATTENTIONS, DISTRIBUTIONS
-from faithgauge.models.classifier import Shape, build, probabilities
-from faithgauge.models.encoders import ENCODERS
-from faithgauge.models.store import Trained
+from faithgauge import results
+from faithgauge.config import DataConfig, ModelConfig, TrainConfig, VectorConfig
+from faithgauge.engine.job import File, Here, Job, apart
+from faithgauge.errors import UnsupportedError
 from faithgauge.settings import Settings
-from faithgauge.train import checkpoint
-from faithgauge.train.fit import Event, Fitted, fingerprint, fit
-from faithgauge.train.metrics import metrics
-from faithgauge.train.predict import device_of, predict
-from faithgauge.types import SPLITS, Example, Split, Task
+from faithgauge.types import Split
+
+CORPUS, MODEL = "corpus", "model"
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """One text with a score per token from each explainer; nan where a token has none.
+@dataclass(frozen=True, eq=False)
+class Prepare(Job):
+    """Text to ids. The files are known by their content; `place` only says where they are."""
 
-    Token i is ``text[spans[i][0]:spans[i][1]]``; special tokens are left out.
-    """
+    name: str
+    files: tuple[File, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    encode: Mapping[str, Any] = field(default_factory=dict)
+    place: Path | None = apart(None)
+    data_dir: Path | None = apart(None)
+    lexicon: Path | None = apart(None)
 
-    text: str
-    text_pair: str | None
-    tokens: tuple[str, ...]
-    spans: tuple[tuple[int, int], ...]
-    label: str
-    probabilities: Mapping[str, float]
-    scores: Mapping[str, tuple[float, ...]]
+    def run(self, here: Here) -> None:
+        from faithgauge.data.load import load
+        from faithgauge.encode.corpus import encode
 
-
-def train(
-    chosen: Settings,
-    dataset: Dataset,
-    *,
-    factory: str = "",
-    out: Path | None = None,
-    on_event: Callable[[Event], None] = lambda _: None,
-) -> Trained:
-    """Encode the texts, train a classifier on them, measure it on every split, and keep it in `out`.
-
-    A folder with the same training, half done, is gone on with; one with the same training done is read.
-    `factory` is the place of a function from `Shape` to a model of the user's own.
-    """
-    _refuse_unknown_names(chosen)
-    corpus = encode(dataset, replace(dataset.encoding, **chosen.encode))
-    shape = Shape(len(corpus.tokenizer.vocabulary), corpus.classes, corpus.task)
-    model, vectors = _new_model(chosen, corpus, shape, factory)
-    if out is not None and store.is_model(out):
-        return _done_before(out, fingerprint(model, corpus.splits, chosen.train))
-    fitted = fit(model, corpus.splits, chosen.train, folder=out, on_event=on_event)
-    record = _record(chosen, corpus, model, fitted, factory) | {"vectors": vectors}
-    trained = Trained(model, corpus.tokenizer, corpus.classes, corpus.task, record, factory, out)
-    if out is not None:
-        store.save(trained, out)
-        checkpoint.remove(out)
-    return trained
+        encoding: dict[str, Any] = {
+            key: one.path if isinstance(one, File) else one for key, one in self.encode.items()
+        }
+        name = str(self.place or self.name)
+        dataset = load(DataConfig(name, data_dir=self.data_dir, lexicon=self.lexicon, **self.options))
+        encode(dataset, replace(dataset.encoding, **encoding), here.folder / CORPUS)
 
 
-def read_texts(trained: Trained, texts: Sequence[str], pairs: Sequence[str] | None = None) -> Corpus:
-    """New texts in the ids of a trained model; too long ones are cut, as nobody can be asked to mend them."""
-    if (pairs is not None) != (trained.task != "single"):
-        found = "two texts" if pairs is not None else "one text"
-        raise ConfigError(
-            f"a model for {trained.task} tasks was given {found}; expected {_texts_of(trained.task)}"
+@dataclass(frozen=True, eq=False)
+class Train(Job):
+    """Encoded data to a trained classifier; what it stands on while it trains is in ``here.partial``."""
+
+    data: Job
+    model: ModelConfig
+    train: TrainConfig
+    embeddings: File | None = None
+    embedding_scale: float = 0.1
+    factory: str = ""
+
+    def run(self, here: Here) -> None:
+        from faithgauge.encode.corpus import open_corpus
+        from faithgauge.models import store
+        from faithgauge.steps import train_corpus
+
+        _threads(here)
+        file = self.embeddings.path if self.embeddings else None
+        vectors = VectorConfig(file, self.embedding_scale)
+        trained = train_corpus(
+            Settings(DataConfig(""), {}, self.model, vectors, self.train),
+            open_corpus(here.path(self.data) / CORPUS),
+            factory=self.factory,
+            folder=here.partial,
+            on_event=lambda event: here.progress(
+                (event.epoch - 1) * event.steps + event.step,
+                event.epochs * event.steps,
+                f"epoch {event.epoch}/{event.epochs}",
+            ),
         )
-    seconds: Sequence[str | None] = pairs if pairs is not None else [None] * len(texts)
-    candidates = tuple(range(len(trained.classes))) if trained.task == "cloze" else None
-    examples = [
-        Example(text, 0, str(i), second, candidates=candidates)
-        for i, (text, second) in enumerate(zip(texts, seconds, strict=True))
-    ]
-    for example in examples:
-        if not example.text.strip():
-            raise DataError(f"text {int(example.id) + 1}: expected words, found an empty text; leave it out")
-    dataset = Dataset("texts", "", trained.task, trained.classes, {"test": examples})
-    return encode(dataset, EncodeConfig(too_long="cut"), tokenizer=trained.tokenizer)
+        record = {name: value for name, value in trained.record.items() if name != "seconds"}
+        store.save(replace(trained, record=record), here.folder / MODEL)
 
 
-def predict_texts(
-    trained: Trained, texts: Sequence[str], pairs: Sequence[str] | None = None
-) -> NDArray[np.floating[Any]]:
-    """The probability of every class (example, class)."""
-    return predict(trained.classifier, read_texts(trained, texts, pairs).splits["test"])
+@dataclass(frozen=True, eq=False)
+class Evaluate(Job):
+    """The metrics of a model on splits of some data, one row each."""
+
+    model: Job
+    data: Job
+    splits: tuple[Split, ...] = ("validation", "test")
+
+    def run(self, here: Here) -> None:
+        from faithgauge.encode.corpus import open_corpus
+        from faithgauge.models import store
+        from faithgauge.train.metrics import metrics
+        from faithgauge.train.predict import predict
+
+        _threads(here)
+        trained = store.load(here.path(self.model) / MODEL)
+        corpus = open_corpus(here.path(self.data) / CORPUS)
+        rows = []
+        for split in self.splits:
+            if split in corpus.splits:
+                encoded = corpus.splits[split]
+                about = _about(trained.record) | {"split": split}
+                for name, value in metrics(predict(trained.classifier, encoded), encoded.labels).items():
+                    reason = "" if value == value else "not defined for these labels"
+                    rows.append(about | {"measure": name, "value": value, "reason": reason})
+        results.write(rows, here.folder / results.ROWS)
 
 
-def explain_text(
-    trained: Trained, text: str, text_pair: str | None = None, *, explainers: Sequence[str] = ("attention",)
-) -> Explanation:
-    """One text, what the model says of it, and the score of each of its tokens by each explainer."""
-    methods = {name: EXPLAINERS[name] for name in explainers}
-    encoded = read_texts(trained, [text], None if text_pair is None else [text_pair]).splits["test"]
-    classes = len(trained.classes)
-    batch = collate(encoded, np.zeros(1, np.int64), classes=classes, device=device_of(trained.classifier))
-    with torch.inference_mode():
-        likely = probabilities(trained.classifier(batch).logits)[0].tolist()
-    own = batch.maskable[0]
-    spans = [(int(start), int(end)) for start, end in encoded.spans.row(0) if start >= 0]
-    scores = {
-        name: tuple(method(trained.classifier, batch).scores[0][own].tolist())
-        for name, method in methods.items()
-    }
-    return Explanation(
-        text=text,
-        text_pair=text_pair,
-        tokens=tuple(text[start:end] for start, end in spans),
-        spans=tuple(spans),
-        label=trained.classes[int(np.argmax(likely))],
-        probabilities=dict(zip(trained.classes, likely, strict=True)),
-        scores=scores,
+@dataclass(frozen=True, eq=False)
+class Explain(Job):
+    """One number per token of every split: ``scores-SPLIT.npy``, flat as the ids are."""
+
+    model: Job
+    data: Job
+    explainer: str
+
+    def run(self, here: Here) -> None:
+        import numpy as np
+
+        from faithgauge.encode.corpus import open_corpus
+        from faithgauge.models import store
+        from faithgauge.steps import explain_split
+
+        _threads(here)
+        trained = store.load(here.path(self.model) / MODEL)
+        for split, encoded in open_corpus(here.path(self.data) / CORPUS).splits.items():
+            np.save(here.folder / f"scores-{split}.npy", explain_split(trained, encoded, self.explainer))
+
+
+@dataclass(frozen=True, eq=False)
+class Mask(Job):
+    """The data with the share `fraction` of each text's tokens masked, the most important ones first."""
+
+    data: Job
+    explanation: Job
+    fraction: float
+
+    def run(self, here: Here) -> None:
+        import numpy as np
+
+        from faithgauge.encode.corpus import open_corpus, save_corpus
+        from faithgauge.faithfulness.masking import masked
+
+        corpus = open_corpus(here.path(self.data) / CORPUS)
+        folder = here.path(self.explanation)
+        if (mask := corpus.tokenizer.mask) is None:
+            raise UnsupportedError("the tokenizer has no mask token; choose words instead of this tokenizer")
+        splits = {}
+        for split, encoded in corpus.splits.items():
+            scores = np.load(folder / f"scores-{split}.npy", allow_pickle=False)
+            values = encoded.ids.values.astype(np.int32)
+            for start, stop in zip(encoded.ids.offsets[:-1], encoded.ids.offsets[1:], strict=True):
+                values[start:stop] = masked(values[start:stop], scores[start:stop], self.fraction, mask=mask)
+            splits[split] = replace(encoded, ids=replace(encoded.ids, values=values))
+        save_corpus(replace(corpus, splits=splits), here.folder / CORPUS)
+
+
+def prepare(config: DataConfig, encode: Mapping[str, Any]) -> Prepare:
+    """The job that reads and encodes what `config` names, with every file it reads hashed."""
+    from faithgauge.data.load import find_folders, public_name
+
+    default = DataConfig(config.name)
+    names = [item.name for item in fields(DataConfig) if item.name not in ("name", "data_dir", "lexicon")]
+    options = {key: getattr(config, key) for key in names if getattr(config, key) != getattr(default, key)}
+    encode = {key: File.of(value) if isinstance(value, Path) else value for key, value in encode.items()}
+    job = Prepare(
+        config.name, options=options, encode=encode, data_dir=config.data_dir, lexicon=config.lexicon
     )
+    if config.lexicon is not None:
+        return replace(job, files=_files(config.lexicon))
+    public = public_name(config.name)
+    if public is not None:
+        folders = find_folders(public[0], config.data_dir)
+        return replace(job, files=tuple(file for folder in folders for file in _files(folder)))
+    path = Path(config.name).expanduser()
+    if path.exists():
+        return replace(job, name=path.name, files=_files(path), place=path.resolve())
+    return job
 
 
-def _refuse_unknown_names(chosen: Settings) -> None:
-    """Ask every table before anything takes time."""
-    ENCODERS[chosen.model.encoder]
-    ATTENTIONS[chosen.model.attention]
-    DISTRIBUTIONS[chosen.model.distribution]
+def training(data: Job, chosen: Settings, factory: str = "") -> Train:
+    """The job that trains what `chosen` says on some prepared or masked data."""
     file = chosen.vectors.embeddings
-    if file is not None and not file.expanduser().is_file():
-        raise DataError(f"{file}: no such file; expected word vectors (.txt, .vec or .bin, or these as .gz)")
+    embeddings = None if file is None else File.of(file.expanduser())
+    return Train(data, chosen.model, chosen.train, embeddings, chosen.vectors.embedding_scale, factory)
 
 
-def _new_model(
-    chosen: Settings, corpus: Corpus, shape: Shape, factory: str
-) -> tuple[nn.Module, dict[str, Any]]:
-    """The model before its training, and where its word vectors come from."""
-    if factory:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(chosen.train.seed)
-            return store.make(factory, shape), {}
-    counts = np.bincount(corpus.splits["train"].ids.values, minlength=shape.vocabulary)
-    size = chosen.model.embed_size
-    file = chosen.vectors.embeddings
-    matrix, report = embedding_matrix(
-        corpus.tokenizer,
-        size if file or size else 300,
-        vectors=file,
-        scale=chosen.vectors.embedding_scale,
-        seed=chosen.train.seed,
-        counts=counts,
-    )
-    config = replace(chosen.model, embed_size=int(matrix.shape[1]))
-    return build(config, shape, chosen.train.seed, vectors=torch.from_numpy(matrix)), report
-
-
-def _done_before(out: Path, own: str) -> Trained:
-    trained = store.load(out)
-    if trained.record.get("fingerprint") != own:
-        raise ConfigError(
-            f"{out}: holds a model of another training; choose another --out, or delete this folder"
-        )
-    return trained
-
-
-def _record(
-    chosen: Settings, corpus: Corpus, model: nn.Module, fitted: Fitted, factory: str
-) -> dict[str, Any]:
-    """All that a number of this model must say of itself."""
-    measured: dict[Split, dict[str, float]] = {}
-    for split in SPLITS:
-        if split in corpus.splits:
-            encoded = corpus.splits[split]
-            measured[split] = metrics(predict(model, encoded), encoded.labels)
+def _about(record: Mapping[str, Any]) -> dict[str, Any]:
+    setting = {name: record[name] for name in ("attention", "distribution", "selected_on")}
     return {
-        "dataset": corpus.full_name,
-        "complete": corpus.complete,
-        "missing": corpus.missing,
-        "notes": corpus.notes,
-        "encoding": corpus.report,
-        "encoder": factory or chosen.model.encoder,
-        "settings": chosen.train.__dict__,
-        "seed": chosen.train.seed,
-        "epoch": fitted.epoch,
-        "selected_on": chosen.train.select_on,
-        "selected_by": chosen.train.select_by,
-        "metrics": measured,
-        "history": fitted.history,
-        "seconds": fitted.seconds,
-        "fingerprint": fitted.fingerprint,
-        "torch": torch.__version__,
+        "dataset": record["dataset"],
+        "model": record["encoder"],
+        "seed": record["seed"],
+        "setting": json.dumps(setting, sort_keys=True),
     }
 
 
-def _texts_of(task: Task) -> str:
-    return {"single": "one text", "pair": "two texts", "cloze": "a passage and a question"}[task]
+def _files(place: Path) -> tuple[File, ...]:
+    """The file, or all files of the folder, in the order of their names."""
+    found = [place] if place.is_file() else sorted(place.rglob("*"))
+    return tuple(File.of(path) for path in found if path.is_file())
+
+
+def _threads(here: Here) -> None:
+    import torch
+
+    torch.set_num_threads(here.threads)

@@ -1,7 +1,8 @@
 """Randomness that depends on what it is for, and on nothing else.
 
 Every draw comes from a generator derived from a seed and a purpose, such as ``(0, "order", 3)`` for the order
-of the batches in the third epoch. The order in which things are computed then changes nothing.
+of the batches in the third epoch. The order in which things are computed then changes nothing. Only the
+splits of the papers are drawn as the papers drew them.
 """
 
 from __future__ import annotations

@@ -6,9 +6,11 @@ name that does not exist is answered with the nearest one, a value that does not
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from faithgauge.config import DataConfig, EncodeConfig, ModelConfig, TrainConfig, VectorConfig
 from faithgauge.errors import ConfigError
@@ -36,6 +38,16 @@ _JAIN_WALLACE = {
     "select_on": "validation",
     "select_by": "roc_auc",
 }
+_QUESTIONS = {
+    "embed_size": 50,
+    "hidden_size": 30,
+    "batch_size": 50,
+    "epochs": 100,
+    "class_weights": "none",
+    "decay_attention": True,
+    "select_by": "accuracy",
+}
+_PAIRS = {"batch_size": 128, "epochs": 25, "class_weights": "none", "select_by": "accuracy"}
 PRESETS: Table[Mapping[str, Any]] = Table(
     "preset",
     {
@@ -61,6 +73,19 @@ PRESETS: Table[Mapping[str, Any]] = Table(
 )
 """What each paper fixes of a training; what it leaves open is our general default."""
 
+FOR_DATA: dict[tuple[str, str], Mapping[str, Any]] = {
+    ("jain-wallace-2019", "babi"): _QUESTIONS,
+    ("jain-wallace-2019", "snli"): {**_PAIRS, "decay_attention": True},
+    ("jain-wallace-2019", "cnn"): {"class_weights": "none", "decay_attention": True, "select_by": "accuracy"},
+    ("recursive-roar-2022", "babi"): {**_QUESTIONS, "hidden_size": 32},
+    ("recursive-roar-2022", "snli"): {**_PAIRS, "decay_attention": True},
+}
+"""What a paper fixes otherwise for one data set. Batches and epochs of babi and snli are printed in table 4
+of recursive-roar-2022, for jain-wallace-2019 as well."""
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 Config = TypeVar("Config")
 
 
@@ -77,7 +102,7 @@ class Settings:
 
 def settings(name: str, preset: str | None = None, **given: Any) -> Settings:
     """The settings for data set `name`: those of `preset`, then those given; None means not given."""
-    flat = {**(PRESETS[preset] if preset else {}), **{k: v for k, v in given.items() if v is not None}}
+    flat = {**_preset(preset, name), **{k: v for k, v in given.items() if v is not None}}
     by_part: dict[str, dict[str, Any]] = {part: {} for part in _PARTS}
     for key, value in flat.items():
         part = next((part for part, names in _NAMES.items() if key in names), None)
@@ -93,22 +118,44 @@ def settings(name: str, preset: str | None = None, **given: Any) -> Settings:
     )
 
 
-def checked(kind: type[Config], values: Mapping[str, Any]) -> Config:
-    """The dataclass with these values, each of the type and in the range that it states."""
-    from pydantic import TypeAdapter, ValidationError
+def _preset(preset: str | None, name: str) -> dict[str, Any]:
+    """A paper's settings, with what it fixes for this data set: ``babi-2@…`` is one of babi."""
+    if preset is None:
+        return {}
+    general, base = PRESETS[preset], name.partition("@")[0]
+    own = FOR_DATA.get((preset, base)) or FOR_DATA.get((preset, base.rpartition("-")[0])) or {}
+    return {**general, **own}
 
+
+def checked(kind: type[Config], values: Mapping[str, Any], *, strict: bool = False) -> Config:
+    """The dataclass with these values, each of the type and in the range that it states.
+
+    `strict` takes values as a file has them: no number for text, no text for a number.
+    """
+    from pydantic import ValidationError
+
+    adapter = _adapter(cast("Any", kind))
     try:
-        return TypeAdapter(kind).validate_python(dict(values))
+        if strict:
+            return cast("Config", adapter.validate_json(json.dumps(values, default=str), strict=True))
+        return cast("Config", adapter.validate_python(dict(values)))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise ConfigError(f"{place}: {first['msg'].lower()}, found {first['input']!r}") from error
 
 
-def _names(part: str, kind: type) -> set[str]:
-    own = {field.name for field in fields(kind)}
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def _names(part: str, kind: type) -> list[str]:
+    own = [field.name for field in fields(kind)]
     if part == "data":
-        return own - {"name", "seed"} | {"data_seed"}
+        return ["data_seed" if name == "seed" else name for name in own if name != "name"]
     return own
 
 

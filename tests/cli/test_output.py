@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,6 +57,14 @@ def test_numpy_paths_and_dataclasses_are_written_plainly(
 ) -> None:
     emit(value)
     assert json.loads(capsys.readouterr().out) == expected
+
+
+def test_half_a_character_is_written_as_an_escape_so_that_the_document_is_utf_8() -> None:
+    """As it comes from a file's name that is no UTF-8, where Python writes such bytes as they came."""
+    code = "from faithgauge.cli.output import emit; emit({'file': 'caf\\udce9.csv', 'label': 'größer'})"
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8:surrogateescape"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+    assert json.loads(done.stdout.decode("utf-8")) == {"file": "caf\udce9.csv", "label": "größer"}
 
 
 def test_a_value_without_a_place_in_json_is_refused_before_anything_is_printed(

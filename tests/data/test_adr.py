@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,14 @@ def test_without_a_split_column_the_split_is_ours_and_says_so(tmp_path: Path) ->
     assert found.substituted
 
 
+def test_a_text_of_any_length_is_read_and_the_limit_of_csv_is_put_back(tmp_path: Path) -> None:
+    before = csv.field_size_limit()
+    long = "word " * 40_000
+    found = read(Files(write(tmp_path, [HEADER, f"{long},1,test", *tweets(4, "train")])), "")
+    assert found.splits["test"][0].text == long
+    assert csv.field_size_limit() == before
+
+
 def test_their_variant_keeps_6_to_99_tokens(tmp_path: Path) -> None:
     rows = [f"{' '.join(['w'] * n)},{n % 2},test" for n in (5, 6, 99, 100)]
     found = read(Files(write(tmp_path, [HEADER, *rows])), "jain-wallace-2019")
@@ -63,7 +72,15 @@ def test_their_variant_keeps_6_to_99_tokens(tmp_path: Path) -> None:
         ([HEADER, "a,1,train", "b,2,train"], r"row 2: expected a label below 2 .* found '2' and 'train'"),
         ([HEADER, "a,1,train", "b,yes,train"], r"row 2: expected a label below 2"),
         ([HEADER, "a,1,fold3"], r"row 1: expected .* found '1' and 'fold3'"),
-        ([HEADER, "a"], r"row 1: expected"),
+        (
+            [HEADER, "a,1,test", "a"],
+            r"row 2: expected a cell for each column and no more, found fewer; correct",
+        ),
+        ([HEADER, "a,1"], r"row 1: expected a cell for each column and no more, found fewer"),
+        ([HEADER, "a,b,1,test"], r"row 1: expected a cell for each column and no more, found more"),
+        (["text,exp_split,label", "a,train"], r"row 1: expected a cell .* found fewer"),
+        (["label,exp_split,text", "1,train"], r"row 1: expected a cell .* found fewer"),
+        ([f'"{HEADER}'], r"line \d: expected complete rows"),
         ([HEADER, '"cut,1,train'], r"line \d: expected complete rows"),
         ([""], r"expected the columns text, label .*found none"),
     ],

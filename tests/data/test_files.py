@@ -194,5 +194,26 @@ def test_the_path_of_a_loose_file_is_found_through_its_compression(tmp_path: Pat
 
 
 def test_a_file_that_is_not_there_is_one_line() -> None:
-    with pytest.raises(DataError, match="nowhere: unreadable"):
+    with pytest.raises(DataError) as caught:
         read_bytes(Path("nowhere"))
+    assert str(caught.value) == "nowhere: no such file; correct its name, or put it there"
+
+
+def test_a_folder_in_the_place_of_a_file_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        read_bytes(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: expected a file, found a folder; name a file in it"
+
+
+def test_a_file_that_may_not_be_read_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The superuser may read every file, so the refusal is played."""
+
+    def refuse(_: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(DataError) as caught:
+        read_bytes(Path("mine.csv"))
+    assert str(caught.value) == (
+        "mine.csv: expected a file that may be read (Permission denied); change its permissions"
+    )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import builtins
 import json
+import os
 import subprocess
 import sys
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -42,6 +44,21 @@ def test_a_file_is_named_as_it_is_called(tmp_path: Path):
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path):
     with pytest.raises(DataError, match=r"none\.csv: no such file or folder"):
         read(DataConfig(str(tmp_path / "none.csv")))
+
+
+def test_a_pipe_is_read_as_a_file(tmp_path: Path):
+    pipe = tmp_path / "reviews.csv"
+    os.mkfifo(pipe)
+    text = "".join(f"{text},{label}\n" for text, label in [("text", "label"), *ROWS])
+    writer = threading.Thread(target=pipe.write_text, args=(text,))
+    writer.start()
+    assert sum(sizes(read(DataConfig(str(pipe)))).values()) == 20
+    writer.join()
+
+
+def test_a_device_is_refused_in_one_line():
+    with pytest.raises(DataError, match=r"^/dev/null: expected a file ending in \.csv"):
+        read(DataConfig("/dev/null"))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from faithgauge.config import DataConfig
 from faithgauge.data.dataset import Dataset
 from faithgauge.data.mock import AMOUNTS, PUBLISHED, mock, word_list
 from faithgauge.errors import ConfigError, DataError
+from faithgauge.seeds import generator
 from faithgauge.types import Example
 
 WORDS = {0: set(word_list("negative")), 1: set(word_list("positive"))}
@@ -91,6 +92,12 @@ def test_the_word_lists_are_sorted_and_share_no_word():
         assert word_list(name) == sorted(set(word_list(name)))
     assert not WORDS[0] & WORDS[1]
     assert not set(word_list("planted-negative")) & set(word_list("planted-positive"))
+
+
+def test_the_labels_are_drawn_for_data_set_and_split():
+    """A change here changes everybody's texts: it belongs under "Numbers changed"."""
+    drawn = generator(0, "mock-2", "test").random(1000)
+    assert [e.label for e in made("mock-2").splits["test"]] == (drawn.argsort() < 500).astype(int).tolist()
 
 
 def test_another_seed_gives_other_texts():

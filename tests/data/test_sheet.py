@@ -41,6 +41,11 @@ LABELLED = {"text": ["a b", "c, d"], "label": ["1", "0"]}
         ("a.csv", '\ufefftext,label\na b,1\n"c, d",0'),
         ("a.csv", "text;label\na b;1\nc, d;0\n"),
         ("a.csv", "text\tlabel\na b\t1\nc, d\t0\n"),
+        ("a.csv", "sep=;\r\ntext;label\r\na b;1\r\nc, d;0\r\n"),
+        ("a.csv", '\ufeff"sep=;"\ntext;label\na b;1\nc, d;0\n'),
+        ("a.csv", 'SEP=,\ntext,label\na b,1\n"c, d",0\n'),
+        ("a.csv", "sep=#\ntext#label\na b#1\nc, d#0\n"),
+        ("a.txt", "sep=\t\ntext\tlabel\na b\t1\nc, d\t0\n"),
         ("a.CSV", 'text,label\n\na b,1\n"c, d",0\n\n\n'),
         ("a.tsv", "text\tlabel\na b\t1\nc, d\t0\n"),
         ("a.txt", "text\tlabel\na b\t1\nc, d\t0\n"),
@@ -60,6 +65,22 @@ def test_a_row_has_the_number_of_the_line_on_which_it_starts(tmp_path: Path):
     sheet = sheet_of(tmp_path, "a.csv", 'text,label\n"two\nlines",1\n\nb,0\n')
     assert list(sheet.rows) == [2, 5]
     assert sheet.place(1) == f"{tmp_path}/a.csv, line 5"
+
+
+def test_the_line_that_names_the_separator_is_counted(tmp_path: Path):
+    assert list(sheet_of(tmp_path, "a.csv", "sep=;\ntext;label\na;1\nb;0\n").rows) == [3, 4]
+    with pytest.raises(DataError, match=r"a\.csv, line 4: expected 2 fields as before, found 1"):
+        sheet_of(tmp_path, "a.csv", "sep=;\ntext;label\na;1\nb\n")
+
+
+def test_the_separator_that_is_named_goes_before_those_that_would_fit(tmp_path: Path):
+    found = columns_of(tmp_path, "a.csv", 'sep=;\na,text;label\nb,c;"1"\nd,e;2\n')
+    assert found == {"a,text": ["b,c", "d,e"], "label": ["1", "2"]}
+
+
+def test_a_text_that_begins_like_the_name_of_a_separator_is_a_text(tmp_path: Path):
+    found = columns_of(tmp_path, "a.csv", "text,label\nsep=;,1\n")
+    assert found == {"text": ["sep=;"], "label": ["1"]}
 
 
 def test_quotes_may_be_escaped_instead_of_doubled(tmp_path: Path):
@@ -187,6 +208,8 @@ def test_parquet_of_the_datasets_library_names_its_classes(tmp_path: Path):
         ("a.csv", "", "a.csv: the file is empty; expected labelled texts"),
         ("a.csv", " \n\n", "a.csv: the file is empty; expected labelled texts"),
         ("a.csv", "text,label\n", "a.csv: expected labelled texts, found no rows"),
+        ("a.csv", "sep=;\n", "a.csv: expected labelled texts, found no rows"),
+        ("a.csv", "\ufeff", "a.csv: expected labelled texts, found no rows"),
         (
             "a.csv",
             "text,label\na,1\nb\n",
@@ -231,7 +254,7 @@ def test_parquet_of_the_datasets_library_names_its_classes(tmp_path: Path):
         ("a.json", '[{"text": "a"}, 3]', "a.json, row 2: expected an object {…}, found '3'"),
         ("a.json", "[]", "a.json: expected labelled texts, found no rows"),
         ("a.parquet", b"PAR1 and no more", "a.parquet: expected a complete Parquet file"),
-        ("a.csv.gz", gzip.compress(b"text,label\n" * 99)[:-9], "a.csv.gz: truncated or damaged"),
+        ("a.csv.gz", gzip.compress(b"text,label\n" * 99, mtime=0)[:-9], "a.csv.gz: truncated or damaged"),
         ("a.docx", b"PK", "a.docx: expected a file ending in .csv"),
     ],
 )

@@ -11,7 +11,7 @@ from fakes import EOS, SOS, batch_of, encode, some_split, some_texts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithgauge.encode.batching import collate, reading_batches, training_batches
+from faithgauge.encode.batching import collate, parts, reading_batches, training_batches
 
 lengths_of_texts = st.lists(st.integers(1, 40), max_size=60).map(lambda sizes: np.array(sizes, np.int64))
 
@@ -165,3 +165,13 @@ def test_what_a_batch_holds_is_what_the_texts_hold(n: int) -> None:
     for i, text in enumerate(texts):
         assert batch.ids[i, : len(text)].tolist() == text
         assert torch.equal(batch.ids[i][batch.valid[i]], torch.tensor(text))
+
+
+def test_a_batch_with_one_long_text_goes_in_parts() -> None:
+    rows, lengths = np.array([3, 0, 2, 1]), np.array([5, 100, 4, 3])
+    assert [part.tolist() for part in parts(rows, lengths, 100)] == [[3, 2, 0], [1]]
+
+
+def test_a_batch_that_fits_stays_as_it_is() -> None:
+    rows, lengths = np.array([3, 0, 2]), np.array([5, 100, 4, 3])
+    assert [part.tolist() for part in parts(rows, lengths, 15)] == [[3, 0, 2]]

@@ -107,6 +107,13 @@ def test_candidates_are_kept_as_they_are() -> None:
     assert [candidates.row(i).tolist() for i in range(2)] == [[1, 5], [0, 2, 7]]
 
 
+def test_what_a_partial_data_set_lacks_is_said_where_there_is_no_train() -> None:
+    partial = replace(dataset({"test": [Example("x", 0, "1")]}), missing=("train: no file train.tsv",))
+    with pytest.raises(DataError) as raised:
+        encode(partial, CONFIG)
+    assert str(raised.value).endswith("the vocabulary from, found test; train: no file train.tsv")
+
+
 def test_the_report_counts_words_and_leaves_special_tokens_out() -> None:
     report = encode(FILMS, CONFIG).report
     assert report["vocabulary"] == 10

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from fakes import classifier, encode, ragged, some_split
 from torch import Tensor, nn
 
 from faithgauge.config import TrainConfig
+from faithgauge.encode import batching
 from faithgauge.encode.batching import collate, training_batches
 from faithgauge.errors import ConfigError, DataError, JobError
 from faithgauge.models.classifier import AttentionClassifier
@@ -269,9 +271,19 @@ def test_the_positive_class_needs_two_classes() -> None:
         fit(classifier(classes=3), splits(classes=3), replace(CONFIG, select_by="f1_positive"))
 
 
-def test_class_weights_of_another_kind_of_task_are_refused() -> None:
-    with pytest.raises(ConfigError, match="'positive' need two classes"):
-        fit(classifier(classes=3), splits(classes=3), replace(CONFIG, class_weights="positive"))
+def test_a_batch_in_parts_gives_the_training_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    for loss in ("mean", "sum"):
+        config = replace(CONFIG, loss=loss)
+        whole, parted = classifier(), classifier()
+        expected = fit(whole, splits(), config)
+        with monkeypatch.context() as patch:
+            few = partial(batching.parts, tokens=20)
+            patch.setattr(module, "parts", few)
+            found = fit(parted, splits(), config)
+        for one, other in zip(found.history, expected.history, strict=True):
+            assert one["train_loss"] == pytest.approx(other["train_loss"], abs=1e-5)
+        for name, value in whole.state_dict().items():
+            torch.testing.assert_close(parted.state_dict()[name], value, rtol=1e-3, atol=1e-5)
 
 
 def test_events_tell_every_step_and_every_epoch() -> None:

@@ -113,9 +113,8 @@ def test_balanced_weights_give_every_class_that_occurs_the_same_total() -> None:
     assert 3 * weights[2] == pytest.approx(5)
 
 
-def test_positive_weights_need_two_classes() -> None:
-    with pytest.raises(FaithgaugeError, match=r"need two classes, found 3; use 'balanced'"):
-        weights_of([0, 1, 2], 3, "positive")
+def test_positive_weights_leave_a_task_of_three_classes_alone() -> None:
+    assert weights_of([0, 1, 1, 2], 3, "positive") == [1, 1, 1]
 
 
 @pytest.mark.parametrize("labels", [[0, 0], [1, 1]])

@@ -7,16 +7,30 @@ traceback.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 from typer.main import get_command
 
-from faithgauge.cli import check_model, data, explain, list_, predict, train
+from faithgauge.cli import (
+    check_model,
+    clean,
+    data,
+    explain,
+    list_,
+    plan,
+    predict,
+    results,
+    status,
+    train,
+)
+from faithgauge.cli import run as run_study
 from faithgauge.cli.output import emit, err, report
 from faithgauge.errors import FaithgaugeError, JobError
 from faithgauge.version import __version__
@@ -37,10 +51,16 @@ app.command("predict")(predict.command)
 app.command("explain")(explain.command)
 app.command("check-model")(check_model.command)
 app.command("list")(list_.command)
+app.command("run")(run_study.command)
+app.command("plan")(plan.command)
+app.command("status")(status.command)
+app.command("results")(results.command)
+app.command("clean")(clean.command)
 
 
 def main() -> None:
-    """The console script."""
+    """The console script; a model of the user's own is looked for in the current folder too."""
+    sys.path.append(str(Path.cwd()))
     sys.exit(run(sys.argv[1:]))
 
 
@@ -64,6 +84,8 @@ def run(arguments: Sequence[str], *, commands: typer.Typer = app) -> int:
         if not _reader_left(error):
             raise
         return _close_output()
+    except OSError as error:  # a full disk, a folder that may not be written
+        return _fail(_system(error), 2, as_json=as_json)
     code = returned if isinstance(returned, int) else 0
     return _interrupted() if code == 130 else code
 
@@ -83,11 +105,18 @@ def _top(
 
 
 def _fail(message: str, code: int, *, as_json: bool) -> int:
-    if as_json:
-        emit({"error": " ".join(message.split())})
-    else:
-        report(message)
+    with contextlib.suppress(OSError):  # there may be nowhere left to say it
+        if as_json:
+            emit({"error": " ".join(message.split())})
+            sys.stdout.flush()
+        else:
+            report(message)
     return code
+
+
+def _system(error: OSError) -> str:
+    place = f"{error.filename}: " if error.filename else ""
+    return f"{place}{error.strerror or error}; free some space, or choose another place"
 
 
 def _interrupted() -> int:

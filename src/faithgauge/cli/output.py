@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import unicodedata
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from rich.text import Text
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(highlight=False, markup=False, emoji=False, stderr=True)
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED = {"Cc", "Cs", "Zl", "Zp"}
 _DIRECTION = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -31,7 +33,10 @@ def emit(document: object) -> None:
     On a terminal it is indented, elsewhere it is one line.
     """
     indent = 2 if sys.stdout.isatty() else None
-    text = json.dumps(_plain(document), allow_nan=False, ensure_ascii=not _unicode(), indent=indent)
+    plain = _plain(document)
+    text = json.dumps(plain, allow_nan=False, ensure_ascii=not _unicode(), indent=indent)
+    if _SURROGATE.search(text):  # bytes of a name that are no UTF-8 would come out as they went in
+        text = json.dumps(plain, allow_nan=False, indent=indent)
     sys.stdout.write(text + "\n")
 
 

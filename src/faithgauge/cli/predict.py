@@ -5,14 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from faithgauge.cli.options import Json, ModelPlace, PairColumn, TextColumn
 from faithgauge.cli.output import emit, err
-from faithgauge.config import DataConfig
+from faithgauge.config import DataConfig, EncodeConfig
+from faithgauge.errors import ConfigError
+
+if TYPE_CHECKING:
+    from faithgauge.encode.tokenizer import Tokenizer
+    from faithgauge.types import Encoded
 
 
 def command(
@@ -21,45 +27,65 @@ def command(
     text: TextColumn = None,
     text_pair: PairColumn = None,
     target: Annotated[
-        Path | None, typer.Option("--out", help="Write a CSV file instead.", show_default=False)
+        Path | None, typer.Option("--out", help="Write a CSV file, also with --json.", show_default=False)
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Predict the label of every text of a file: one CSV row each, in the order of the file."""
-    import faithgauge
     from faithgauge.data.generic import read_texts
+    from faithgauge.models.store import open_model
+    from faithgauge.steps import read_texts as read
+    from faithgauge.train.predict import predict
 
-    trained = faithgauge.load_model(model)
+    if target is not None and (target.is_dir() or not target.parent.is_dir()):
+        raise ConfigError(f"--out {target}: expected a file in a folder that is there; choose another place")
+    trained = open_model(model)
     examples = read_texts(DataConfig(str(file), text=text, text_pair=text_pair))
     pairs = [example.text_pair for example in examples if example.text_pair is not None]
-    found = faithgauge.predict(trained, [example.text for example in examples], pairs or None)
-    labels = [trained.classes[best] for best in found.argmax(-1)]
-    ids = [example.id for example in examples]
+    encoded = read(trained, [example.text for example in examples], pairs or None).splits["test"]
+    if cut := _cut(trained.tokenizer, encoded):
+        limit = f"{EncodeConfig().max_tokens:,} tokens"
+        err.print(f"{cut} of {len(examples)} texts are longer than {limit} and were cut", soft_wrap=True)
+    found = predict(trained.classifier, encoded)
+    rows = [
+        (example.id, trained.classes[best], likely)
+        for example, best, likely in zip(examples, found.argmax(-1), found.tolist(), strict=True)
+    ]
+    if target is not None:
+        _write(target, _table(trained.classes, rows))
+        err.print(f"{len(rows)} predictions: {target}", soft_wrap=True)
     if as_json:
-        rows = zip(ids, labels, found.tolist(), strict=True)
-        emit(
-            {
-                "model": model,
-                "predictions": [
-                    {
-                        "id": i,
-                        "label": label,
-                        "probabilities": dict(zip(trained.classes, likely, strict=True)),
-                    }
-                    for i, label, likely in rows
-                ],
-            }
-        )
-        return
+        predictions = [
+            {"id": i, "label": label, "probabilities": dict(zip(trained.classes, likely, strict=True))}
+            for i, label, likely in rows
+        ]
+        emit({"model": model, "file": file, "cut": cut, "predictions": predictions})
+    elif target is None:
+        sys.stdout.write(_table(trained.classes, rows))
+
+
+def _cut(tokenizer: Tokenizer, encoded: Encoded) -> int:
+    """How many examples have a text that was cut: it has as many tokens as it may, and in full more."""
+    most = EncodeConfig().max_tokens
+    cut = set()
+    for ids, texts in ((encoded.ids, encoded.texts), (encoded.pair_ids, encoded.pair_texts)):
+        if ids is not None and texts is not None:
+            for i in (ids.lengths() == most).nonzero()[0].tolist():
+                if len(tokenizer.encode(texts.row(i).tobytes().decode()).ids) > most:
+                    cut.add(i)
+    return len(cut)
+
+
+def _table(classes: Sequence[str], rows: Sequence[tuple[str, str, Sequence[float]]]) -> str:
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(["id", "label", *(f"p_{name}" for name in trained.classes)])
-    for i, label, likely in zip(ids, labels, found.tolist(), strict=True):
+    writer.writerow(["id", "label", *(f"p_{name}" for name in classes)])
+    for i, label, likely in rows:
         writer.writerow([i, label, *(f"{p:.6f}" for p in likely)])
-    if target is None:
-        sys.stdout.write(table.getvalue())
-    else:
-        new = target.with_name(target.name + ".new")
-        new.write_text(table.getvalue(), encoding="utf-8")
-        new.replace(target)
-        err.print(f"{len(ids)} predictions: {target}", soft_wrap=True)
+    return table.getvalue()
+
+
+def _write(target: Path, text: str) -> None:
+    new = target.with_name(target.name + ".new")
+    new.write_text(text, encoding="utf-8")
+    new.replace(target)

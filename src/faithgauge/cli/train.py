@@ -6,6 +6,7 @@ The options that set a number are made from the fields of `config`, so that a ne
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -50,6 +51,7 @@ HELP = {
     "select_by": "The metric that chooses the epoch (faithgauge list metrics).",
     "seed": "Of the weights and of the order of the texts.",
 }
+SHOWN = ("f1_positive", "f1_macro", "accuracy", "roc_auc", "calibration_error")
 PANELS: dict[str, type] = {
     "Texts to ids, where not as the data set has it": EncodeConfig,
     "Model": ModelConfig,
@@ -109,11 +111,12 @@ def _command(
     """
     import torch
 
-    from faithgauge import jobs
+    from faithgauge import steps
     from faithgauge.data.load import load
     from faithgauge.settings import settings
 
     chosen = replace(settings(config.name, preset, **options), data=config)
+    steps.refuse_unknown_names(chosen, model)
     torch.set_num_threads(threads)
     dataset = load(config)
     if folder is None:
@@ -121,9 +124,9 @@ def _command(
         folder = Path("runs") / "-".join(parts)
     if not as_json:
         for note in (*dataset.missing, *dataset.notes):
-            err.print(printable(note))
+            err.print(printable(note), soft_wrap=not err.is_terminal)
     with training_progress(chosen.train.select_on, chosen.train.select_by) as on_event:
-        trained = jobs.train(chosen, dataset, factory=model, out=folder, on_event=on_event)
+        trained = steps.train(chosen, dataset, factory=model, out=folder, on_event=on_event)
     record = trained.record
     if as_json:
         emit(_document(folder, record))
@@ -140,12 +143,12 @@ def _document(folder: Path, record: Mapping[str, Any]) -> dict[str, Any]:
 def _print(folder: Path, record: Mapping[str, Any]) -> None:
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     grid.add_column("")
-    shown = ("f1_positive", "f1_macro", "accuracy", "roc_auc", "calibration_error")
+    measured = record["metrics"].values()
+    shown = [name for name in SHOWN if any(_defined(values[name]) for values in measured)]
     for name in shown:
         grid.add_column(name, justify="right")
     for split, values in record["metrics"].items():
-        cells = [f"{values[name]:.3f}" if values[name] == values[name] else "–" for name in shown]
-        grid.add_row(split, *cells)
+        grid.add_row(split, *(f"{values[name]:.3f}" if _defined(values[name]) else "–" for name in shown))
     out.print(grid)
     partial = (
         "" if record["complete"] else "  Partial or substituted data: not comparable with published numbers."
@@ -155,6 +158,10 @@ def _print(folder: Path, record: Mapping[str, Any]) -> None:
     )
     out.print(f"Word vectors: {record['vectors'].get('vectors', 'of your own model')}.")
     out.print(f"Model: {folder}", soft_wrap=True)
+
+
+def _defined(value: float | None) -> bool:
+    return value is not None and not math.isnan(value)
 
 
 command = takes_data(_command, *_options())

@@ -186,7 +186,11 @@ def _refuse_outside(path: Path, name: str) -> None:
 
 
 def _damaged(path: Path, error: BaseException) -> str:
-    kind = (
-        "truncated or damaged" if not isinstance(error, FileNotFoundError | PermissionError) else "unreadable"
-    )
-    return f"{path}: {kind} ({error or type(error).__name__}); expected a complete file; fetch it again"
+    if isinstance(error, FileNotFoundError):
+        return f"{path}: no such file; correct its name, or put it there"
+    if isinstance(error, IsADirectoryError):
+        return f"{path}: expected a file, found a folder; name a file in it"
+    if isinstance(error, PermissionError):
+        return f"{path}: expected a file that may be read ({error.strerror}); change its permissions"
+    found = error or type(error).__name__
+    return f"{path}: truncated or damaged ({found}); expected a complete file; fetch it again"

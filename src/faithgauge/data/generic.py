@@ -29,7 +29,7 @@ def read(config: DataConfig) -> Dataset:
     if not path.exists():
         raise DataError(f"{path}: no such file or folder; expected labelled texts")
     name = path.resolve().name
-    if path.is_file():
+    if not path.is_dir():  # a pipe is no regular file, and is read as one
         return dataset(name, [(None, read_sheet(path, _header_names(config)))], config)
     if (path / "dataset_dict.json").exists() or (path / "state.json").exists():
         parts, left_out = _saved(path)

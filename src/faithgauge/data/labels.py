@@ -6,7 +6,9 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-_NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{0,15})?")
+NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{0,15})?")
+"""A label, or a cell, that counts as a number."""
+
 _MISSING = frozenset({"", "nan", "null", "<na>", "#n/a"})
 
 LAST = {
@@ -39,7 +41,7 @@ def names(values: Sequence[object]) -> list[str | None]:
     """
     texts = [_text(value) for value in values]
     different = {text for text in texts if text is not None}
-    if all(_NUMBER.fullmatch(text) for text in different):
+    if all(NUMBER.fullmatch(text) for text in different):
         spelt = {text: _number(text) for text in different}
         return [None if text is None else spelt[text] for text in texts]
     return texts
@@ -48,7 +50,7 @@ def names(values: Sequence[object]) -> list[str | None]:
 def ordered(classes: Iterable[str]) -> tuple[tuple[str, ...], str]:
     """The classes in order, and what that order is."""
     alphabetical = sorted(set(classes), key=lambda name: (name.casefold(), name))
-    if all(_NUMBER.fullmatch(name) for name in alphabetical):
+    if all(NUMBER.fullmatch(name) for name in alphabetical):
         return tuple(sorted(alphabetical, key=float)), "by number"
     if len(alphabetical) == 2:
         for first, last in (alphabetical, alphabetical[::-1]):

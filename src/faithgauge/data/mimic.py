@@ -23,6 +23,7 @@ from faithgauge.config import EncodeConfig
 from faithgauge.data.dataset import Download, Found, Published, Source
 from faithgauge.data.files import Files, open_lines
 from faithgauge.data.processed import read_processed
+from faithgauge.data.sheet import long_fields
 from faithgauge.data.splits import cut_validation, sklearn_split
 from faithgauge.errors import DataError
 from faithgauge.types import Example, Split
@@ -150,28 +151,26 @@ def _summaries(path: Path, wanted: Collection[Admission]) -> dict[Admission, str
 
 def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[Admission, list[str]]]:
     """Admission and the wanted columns of every row that has an admission."""
-    limit = csv.field_size_limit(2**31 - 1)
     rows = csv.reader(open_lines(path), strict=True)
     try:
-        header = [name.strip().upper() for name in next(rows, [])]
-        wanted = ("SUBJECT_ID", "HADM_ID", *columns)
-        if not set(wanted) <= set(header):
-            raise DataError(
-                f"{path}: expected the columns {', '.join(wanted)}, found {', '.join(header)!r:.80}"
-            )
-        places = [header.index(name) for name in wanted]
-        for row in rows:
-            if len(row) != len(header):
+        with long_fields():
+            header = [name.strip().upper() for name in next(rows, [])]
+            wanted = ("SUBJECT_ID", "HADM_ID", *columns)
+            if not set(wanted) <= set(header):
                 raise DataError(
-                    f"{path}, line {rows.line_num}: expected {len(header)} columns, found {len(row)}"
+                    f"{path}: expected the columns {', '.join(wanted)}, found {', '.join(header)!r:.80}"
                 )
-            subject, stay, *rest = (row[i] for i in places)
-            if stay:
-                yield (int(subject), int(float(stay))), rest
+            places = [header.index(name) for name in wanted]
+            for row in rows:
+                if len(row) != len(header):
+                    raise DataError(
+                        f"{path}, line {rows.line_num}: expected {len(header)} columns, found {len(row)}"
+                    )
+                subject, stay, *rest = (row[i] for i in places)
+                if stay:
+                    yield (int(subject), int(float(stay))), rest
     except (csv.Error, ValueError) as error:
         raise DataError(f"{path}, line {rows.line_num}: expected rows of MIMIC-III, found {error}") from error
-    finally:
-        csv.field_size_limit(limit)
 
 
 def _id(admission: Admission) -> str:

@@ -6,7 +6,6 @@ known. Paper: attefa, section 4.1 and Table 1.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from fractions import Fraction
 from importlib import resources
@@ -19,6 +18,7 @@ from faithgauge.config import DataConfig
 from faithgauge.data.dataset import Dataset, Published
 from faithgauge.data.files import Files, Member
 from faithgauge.errors import ConfigError, DataError
+from faithgauge.seeds import generator
 from faithgauge.types import Example, Split
 
 Ints = NDArray[np.int64]
@@ -54,6 +54,7 @@ def mock(config: DataConfig, name: str) -> Dataset:
     Paper: attefa, section 4.1. Differs: the paper has no validation split; ours is 1,000 further texts of
     the same rule. Its words are those of a public lexicon (`config.lexicon`), ours by default a small list.
     """
+    check_seed(config.seed)
     words, notes = _words(config)
     splits = {split: _texts(words, name, split, config.seed) for split in SIZES}
     notes = (
@@ -64,11 +65,9 @@ def mock(config: DataConfig, name: str) -> Dataset:
     return Dataset(name, "", "single", CLASSES, splits, notes=notes)
 
 
-def generator(seed: int, purpose: str) -> np.random.Generator:
-    """The random numbers of one purpose: the same in every process, unlike those of any other purpose."""
+def check_seed(seed: int) -> None:
     if seed < 0:
         raise ConfigError(f"seed {seed}: expected a whole number that is not negative")
-    return np.random.default_rng([seed, zlib.crc32(purpose.encode())])
 
 
 def balanced(n: int, rng: np.random.Generator) -> Ints:
@@ -82,7 +81,7 @@ def word_list(name: str) -> list[str]:
 
 
 def _texts(words: Sequence[Sequence[str]], name: str, split: Split, seed: int) -> list[Example]:
-    rng = generator(seed, f"{name}/{split}")
+    rng = generator(seed, name, split)
     labels = balanced(SIZES[split], rng)
     lengths = rng.integers(50, 101, size=len(labels))
     amounts = _amounts(AMOUNTS[name], lengths)

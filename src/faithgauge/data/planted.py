@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from faithgauge.config import DataConfig
 from faithgauge.data.dataset import Dataset
-from faithgauge.data.mock import CLASSES, balanced, generator, word_list
+from faithgauge.data.mock import CLASSES, balanced, check_seed, word_list
 from faithgauge.errors import ConfigError
+from faithgauge.seeds import generator
 from faithgauge.types import SPLITS, Example, Split
 
 SIZES: dict[Split, int] = {"train": 2000, "validation": 500, "test": 500}
@@ -59,8 +60,8 @@ def planted(config: DataConfig) -> Dataset:
     The evidence of an example is the character ranges of its planted words, whichever polarity they have.
     """
     _check(config)
-    fillers = _fillers(sum(SIZES.values()), generator(config.seed, "planted/filler"))
-    rng = generator(config.seed, "planted/evidence")
+    fillers = _fillers(sum(SIZES.values()), generator(config.seed, "planted", "filler"))
+    rng = generator(config.seed, "planted", "evidence")
     splits: dict[Split, list[Example]] = {}
     for split in SPLITS:
         part, fillers = fillers[: SIZES[split]], fillers[SIZES[split] :]
@@ -88,6 +89,7 @@ def bayes_accuracy(evidence: int, strength: float) -> float:
 
 
 def _check(config: DataConfig) -> None:
+    check_seed(config.seed)
     if config.evidence < 1:
         raise ConfigError(f"evidence {config.evidence}: expected the number of planted words, 1 or more")
     if not 0 < config.strength <= 1:

@@ -11,11 +11,13 @@ import io
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from faithgauge.data.files import Member, read_bytes
+from faithgauge.data.labels import NUMBER
 from faithgauge.errors import DataError
 
 if TYPE_CHECKING:
@@ -54,7 +56,8 @@ _COMMA = [_Dialect(mark, escape=escape) for mark in ",;\t|" for escape in (None,
 _TAB = [_Dialect("\t"), _Dialect("\t", quoting=csv.QUOTE_NONE)]
 _DELIMITED = {".csv": _COMMA, ".tsv": _TAB, ".tab": _TAB, ".txt": _TAB + _COMMA}
 _KINDS = (*_DELIMITED, ".jsonl", ".ndjson", ".json", ".parquet")
-_NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{0,15})?")
+# What Excel takes for a delimiter, said in a first line that is no row.
+_SEPARATOR = re.compile(r'("?)sep=([^\w"\\\r\n])\1[ \t]*(?=[\r\n]|$)', re.IGNORECASE)
 
 
 def kind(path: Path) -> str | None:
@@ -82,6 +85,16 @@ def read_sheet(path: Path, names: Collection[str]) -> Sheet:
     if not sheet.rows:
         raise DataError(f"{path}: expected labelled texts, found no rows")
     return sheet
+
+
+@contextmanager
+def long_fields() -> Iterator[None]:
+    """Inside, csv reads fields of any length, since a document is one field; outside it has its own limit."""
+    limit = csv.field_size_limit(2**31 - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)
 
 
 def from_arrow(table: pyarrow.Table, origin: str) -> Sheet:
@@ -127,6 +140,11 @@ def _delimited(member: Member, dialects: Sequence[_Dialect], names: Collection[s
     One column is enough if its first line is a usual name. Where none fits, the first one's problem is told.
     """
     text, problems = member.text(), []
+    if said := _SEPARATOR.match(text):
+        text = text[said.end() :]  # the end of the line stays, so that lines keep their numbers
+        dialects = [_Dialect(said[2], escape=escape) for escape in (None, "\\")]
+    if not text.strip():
+        raise DataError(f"{member.origin}: expected labelled texts, found no rows")
     for dialect in dialects:
         try:
             numbered = list(_parse(text, dialect, member.origin))
@@ -152,25 +170,23 @@ def _parse(text: str, dialect: _Dialect, origin: str) -> Iterator[tuple[int, lis
         escapechar=dialect.escape,
         strict=True,
     )
-    limit = csv.field_size_limit(2**31 - 1)
+    width, line = 0, 1
     try:
-        width, line = 0, 1
-        for row in reader:
-            if row and width and len(row) != width:
-                raise DataError(
-                    f"{origin}, line {line}: expected {width} fields as before, found {len(row)}; "
-                    f"quote a field that holds {dialect.delimiter!r}"
-                )
-            if row:
-                width = len(row)
-                yield line, row
-            line = reader.line_num + 1
+        with long_fields():
+            for row in reader:
+                if row and width and len(row) != width:
+                    raise DataError(
+                        f"{origin}, line {line}: expected {width} fields as before, found {len(row)}; "
+                        f"quote a field that holds {dialect.delimiter!r}"
+                    )
+                if row:
+                    width = len(row)
+                    yield line, row
+                line = reader.line_num + 1
     except csv.Error as error:
         raise DataError(
             f"{origin}, line {line}: {error}; close quoted fields, and double the quotes in them"
         ) from error
-    finally:
-        csv.field_size_limit(limit)
 
 
 def _sheet(numbered: list[tuple[int, list[str]]], names: Collection[str], origin: str) -> Sheet:
@@ -196,7 +212,7 @@ def _has_header(columns: Sequence[Sequence[str]], names: Collection[str]) -> boo
     comes_again = any(cell and cell in column[1:] for cell, column in zip(first, columns, strict=True))
     if usual or comes_again:
         return not comes_again
-    return not any(_NUMBER.fullmatch(cell) for cell in first)
+    return not any(NUMBER.fullmatch(cell) for cell in first)
 
 
 def normal(name: str) -> str:

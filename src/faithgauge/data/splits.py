@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithgauge.data.dataset import Splits
+from faithgauge.seeds import generator
 from faithgauge.types import SPLITS, Example
 
 SHARES = (0.70, 0.15, 0.15)
@@ -22,7 +23,7 @@ VALIDATION = 0.15
 
 def split(examples: Sequence[Example], seed: int) -> tuple[Splits, tuple[str, ...]]:
     """Train, validation and test in shares of 70, 15 and 15 %, and the sentences that say so."""
-    parts = _divide(examples, SHARES, seed)
+    parts = _divide(examples, SHARES, generator(seed, "split"))
     sizes = "/".join(str(len(part)) for part in parts)
     notes = [f"no split was given: 70/15/15 % by label with seed {seed}, train/validation/test {sizes}"]
     repeated = len(examples) - len({_key(example) for example in examples})
@@ -35,7 +36,7 @@ def cut_validation(
     train: Sequence[Example], seed: int, share: float = VALIDATION
 ) -> tuple[list[Example], list[Example], str]:
     """What is left of train, the part of it that is held out, and the sentence that says so."""
-    kept, held = _divide(train, (1 - share, share), seed)
+    kept, held = _divide(train, (1 - share, share), generator(seed, "validation"))
     note = f"validation is {share:.0%} of train, cut by label with seed {seed}: {len(held)} of {len(train)}"
     return kept, held, note
 
@@ -71,7 +72,9 @@ def _key(example: Example) -> tuple[str, str | None]:
     return example.text, example.text_pair
 
 
-def _divide(examples: Sequence[Example], shares: Sequence[float], seed: int) -> list[list[Example]]:
+def _divide(
+    examples: Sequence[Example], shares: Sequence[float], random: np.random.Generator
+) -> list[list[Example]]:
     """Shares of every label, equal texts together; what rounding leaves over the next label makes good."""
     copies: dict[tuple[str, str | None], list[int]] = {}
     for row, example in enumerate(examples):
@@ -79,7 +82,6 @@ def _divide(examples: Sequence[Example], shares: Sequence[float], seed: int) -> 
     by_label: dict[int, list[list[int]]] = {}
     for rows in copies.values():
         by_label.setdefault(examples[rows[0]].label, []).append(rows)
-    random = np.random.default_rng(seed)
     side = np.zeros(len(examples), np.int64)
     due = np.zeros(len(shares))
     for label in sorted(by_label):

@@ -45,6 +45,19 @@ def training_batches(
     return [batches[i] for i in random.permutation(len(batches))]
 
 
+def parts(
+    rows: NDArray[np.int64], lengths: NDArray[np.int64], tokens: int = 65_536
+) -> list[NDArray[np.int64]]:
+    """The rows as one batch, or as several where one would have more than `tokens` places.
+
+    A single text of thousands of tokens would else pad its whole batch to its length.
+    """
+    own = lengths[rows]
+    if len(rows) * own.max(initial=0) <= tokens:
+        return [rows]
+    return [rows[some] for some in reading_batches(own, tokens)]
+
+
 def reading_batches(lengths: NDArray[np.int64], tokens: int = 16_384) -> Iterator[NDArray[np.int64]]:
     """All rows once, shortest first, in batches of at most `tokens` places, padding included."""
     order = np.argsort(lengths, kind="stable")

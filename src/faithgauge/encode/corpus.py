@@ -95,6 +95,15 @@ def encode(
     return open_corpus(folder)
 
 
+def save_corpus(corpus: Corpus, folder: Path) -> None:
+    """Write a corpus, all or nothing, for `open_corpus` to read."""
+    with new_folder(folder) as partial:
+        for split, encoded in corpus.splits.items():
+            write_split(partial / split, encoded)
+        save_tokenizer(corpus.tokenizer, partial)
+        write_facts(partial, {**_facts(corpus), "splits": list(corpus.splits), "report": corpus.report})
+
+
 def open_corpus(folder: Path) -> Corpus:
     """The corpus that `encode` wrote to a folder, memory-mapped."""
     facts = read_facts(folder)
@@ -113,9 +122,10 @@ def _known_first(
         known = tokenizer
         return known, ((split, _encode(dataset, split, known.encode_batch, config)) for split in present)
     if "train" not in present:
+        way = "; ".join(dataset.missing or dataset.notes) or "give a tokenizer, or data with a training split"
         raise DataError(
             f"{dataset.full_name}: expected a training split to take the vocabulary from, found "
-            f"{', '.join(present) or 'no split'}; give a tokenizer, or data with a training split"
+            f"{', '.join(present) or 'no split'}; {way}"
         )
     words, train = _learn(dataset, config)
 

@@ -38,13 +38,15 @@ def check_model(model: nn.Module, shape: Shape) -> list[Finding]:
     if findings[0].status == "wrong":
         return findings
     findings.append(_try("padding", partial(_padding, model, batch)))
-    named = frozenset(getattr(model, "capabilities", ()))
+    named: object = getattr(model, "capabilities", frozenset())
+    if not isinstance(named, set | frozenset | list | tuple):
+        return [*findings, Finding("capabilities", "wrong", f"expected a set of names, found {named!r}")]
     for name, check in zip(CAPABILITIES, (_embedding, _attention, _decode, _linear), strict=True):
         if name in named:
             findings.append(_try(name, partial(check, model, batch)))
         else:
             findings.append(Finding(name, "missing", f"not among its capabilities; {_COST[name]}"))
-    if unknown := sorted(named - set(CAPABILITIES)):
+    if unknown := sorted(set(map(str, named)) - set(CAPABILITIES)):
         findings.append(Finding("capabilities", "wrong", f"unknown: {', '.join(unknown)}"))
     return findings
 
@@ -56,7 +58,7 @@ def example_batch(shape: Shape, texts: int = 3) -> Batch:
     steps = torch.arange(int(lengths[-1]))
     valid = steps < lengths[:, None]
     maskable = valid & (steps > 0) & (steps < lengths[:, None] - 1)
-    ids = (4 + torch.arange(valid.numel()).view_as(valid) * 7).clamp(max=last) % (last + 1) * valid
+    ids = (4 + torch.arange(valid.numel()).view_as(valid) * 7 % max(last - 3, 1)).clamp(max=last) * valid
     batch = Batch(ids, lengths, valid, maskable, labels=torch.zeros(texts, dtype=torch.long))
     if shape.task == "single":
         return batch
@@ -124,6 +126,8 @@ def _embedding(model: Any, batch: Batch) -> str:
         (gradient,) = torch.autograd.grad(finite.sum(), leaf, allow_unused=True)
     if gradient is None or not bool(gradient[batch.maskable].any()):
         raise _Broken("the logits have no gradient with respect to the embedded tokens")
+    if not bool(gradient.isfinite().all()):
+        raise _Broken("the gradient with respect to the embedded tokens is not finite")
     return f"embeds to {embedded.shape[-1]} numbers, with a gradient"
 
 
@@ -135,9 +139,13 @@ def _attention(model: Any, batch: Batch) -> str:
     if bool((attention < 0).any()) or bool(attention[~batch.maskable].any()):
         raise _Broken("expected attention of 0 outside maskable tokens and at least 0 on them")
     _equal("the sum of attention", attention.sum(-1), torch.ones(len(batch)))
-    given = batch.maskable / batch.maskable.sum(-1, keepdim=True)
+    given, _ = _two_attentions(batch)
     output = model(batch, attention=given)
     _equal("the attention that was given", output.attention, given)
+    if "embedding" in model.capabilities:
+        embedded = model.forward_embedded(model.embed(batch), batch, attention=given)
+        _equal("the attention that was given to forward_embedded", embedded.attention, given)
+        _equal("the logits of forward_embedded under it", embedded.logits, output.logits)
     own = model(batch, attention=attention)
     _equal("the logits under its own attention, given", own.logits, model(batch).logits)
     return "a distribution over the maskable tokens; a given one is used"
@@ -153,13 +161,21 @@ def _decode(model: Any, batch: Batch) -> str:
 
 
 def _linear(model: Any, batch: Batch) -> str:
-    output = model(batch)
-    hidden = output.hidden
-    first, second = output.attention, batch.maskable / batch.maskable.sum(-1, keepdim=True)
+    hidden = model(batch).hidden
+    first, second = _two_attentions(batch)
     between = model.decode(hidden, (first + second) / 2, batch)
     ends = (model.decode(hidden, first, batch) + model.decode(hidden, second, batch)) / 2
     _equal("the logits half-way between two attentions", between, ends)
-    return "the logits are affine in the attention"
+    ends = (model.decode(hidden * 3, first, batch) + model.decode(-hidden, first, batch)) / 2
+    _equal("the logits half-way between two hidden states", model.decode(hidden, first, batch), ends)
+    return "the logits are affine in the attention, and in the hidden states"
+
+
+def _two_attentions(batch: Batch) -> tuple[Tensor, Tensor]:
+    """Rising along the text, and all on its first maskable token: far from each other and from uniform."""
+    rising = batch.maskable.cumsum(-1) * batch.maskable
+    first = batch.maskable & (batch.maskable.cumsum(-1) == 1)
+    return rising / rising.sum(-1, keepdim=True), first.to(torch.get_default_dtype())
 
 
 def _alone(batch: Batch, i: int) -> Batch:
@@ -181,6 +197,9 @@ def _finite(what: str, values: Tensor) -> None:
 
 
 def _equal(what: str, found: Tensor, expected: Tensor) -> None:
-    gap = (found - expected).nan_to_num(0).abs().max().item() if found.numel() else 0.0
-    if gap > TOLERANCE:
+    if found.shape != expected.shape:
+        raise _Broken(f"{what}: expected shape {tuple(expected.shape)}, found {tuple(found.shape)}")
+    # Equal infinities have no difference; a nan is never near anything.
+    gap = (found - expected).masked_fill(found == expected, 0).abs().max().item()
+    if not gap <= TOLERANCE:
         raise _Broken(f"{what}: differs by {gap:.2g} from what it must equal (tolerance {TOLERANCE:g})")

@@ -75,6 +75,7 @@ class _Look(torch.autograd.Function):
         if ctx.needs_input_grad[0]:
             if weight.grad is None:
                 weight.grad = torch.zeros_like(weight)
+                ctx.written.clear()
             weight.grad.index_add_(0, ctx.rows, grad)
             ctx.written.append(ctx.rows)
         return None, None, None

@@ -4,28 +4,36 @@
     tokenizer.json      how text becomes ids
     model.json          what the model is, and the record of its training; written last
 
-Reading a folder runs no code that the folder brings: weights are safetensors, facts are JSON. A folder
-without ``model.json`` holds no model, so a kill while writing leaves nothing half-made behind.
+Weights are safetensors and facts are JSON, so reading a folder runs no code that it brings. The facts of a
+model that is not ours name the function that makes it, which is then imported and called: from what Python
+finds anyway, never from a file in the folder itself. Of others, open such a folder only if you trust them.
+A folder without ``model.json`` holds no model, so a kill while writing leaves nothing half-made behind.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import inspect
 import json
+import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import safetensors
 import safetensors.torch
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from faithgauge.config import ModelConfig
 from faithgauge.encode.tokenizer import Tokenizer, load_tokenizer, save_tokenizer
-from faithgauge.errors import ConfigError, DataError
+from faithgauge.errors import ConfigError, DataError, FaithgaugeError, JobError
 from faithgauge.models.classifier import AttentionClassifier, Shape
 from faithgauge.registry import locate
+from faithgauge.settings import checked
 from faithgauge.types import Task
 
 FORMAT = 1
@@ -56,12 +64,25 @@ class Trained:
 
 def save(trained: Trained, folder: Path) -> None:
     """Write the model; the folder is one only once the last file stands."""
+    try:
+        _write(trained, folder)
+    except (OSError, safetensors.SafetensorError) as error:
+        with contextlib.suppress(OSError):
+            for name in (WEIGHTS, FACTS):
+                (folder / (name + ".new")).unlink(missing_ok=True)
+        raise JobError(
+            f"{folder}: the model could not be written ({error}); make room there, then run it again"
+        ) from error
+
+
+def _write(trained: Trained, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / FACTS).unlink(missing_ok=True)  # an older model goes first, lest its facts meet new weights
     # Copies, because safetensors takes no weights that two layers share.
     weights = trained.classifier.state_dict()
     tensors = {name: value.detach().clone().contiguous() for name, value in weights.items()}
     new = folder / (WEIGHTS + ".new")
-    safetensors.torch.save_file(tensors, new)
+    new.write_bytes(safetensors.torch.save(tensors))  # not save_file, whose files only their owner may read
     new.replace(folder / WEIGHTS)
     save_tokenizer(trained.tokenizer, folder)
     facts = {
@@ -70,10 +91,11 @@ def save(trained: Trained, folder: Path) -> None:
         "model": asdict(trained.classifier.config) if not trained.factory else {},  # type: ignore[call-overload]
         "classes": trained.classes,
         "task": trained.task,
-        "record": trained.record,
+        "record": _finite(trained.record),
     }
     new = folder / (FACTS + ".new")
-    new.write_text(json.dumps(facts, indent=1, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
+    text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False, default=str)
+    new.write_text(text + "\n", encoding="utf-8")
     new.replace(folder / FACTS)
 
 
@@ -82,20 +104,21 @@ def is_model(folder: Path) -> bool:
 
 
 def load(folder: Path) -> Trained:
-    """What `save` wrote."""
+    """What `save` wrote; a number of the record that is not finite comes back as None."""
     facts = _facts(folder)
     tokenizer = load_tokenizer(folder)
     shape = Shape(len(tokenizer.vocabulary), tuple(facts["classes"]), facts["task"])
-    if facts["factory"]:
-        classifier = make(facts["factory"], shape)
-    else:
-        classifier = AttentionClassifier(_config(folder, facts["model"]), shape)
     path = folder / WEIGHTS
     try:
-        classifier.load_state_dict(safetensors.torch.load_file(path))
+        weights = safetensors.torch.load_file(path)
+        if facts["factory"]:
+            classifier = _made(folder, facts["factory"], shape)
+        else:
+            classifier = _ours(_config(folder, facts["model"]), shape, weights)
+        classifier.load_state_dict(weights)
     except (OSError, safetensors.SafetensorError) as error:
         raise DataError(f"{path}: expected the weights of a model, found {error}; train it again") from error
-    except RuntimeError as error:
+    except (RuntimeError, TypeError) as error:  # a size that is no size of a tensor is a TypeError
         first = " ".join(str(error).split("\n")[:2])
         raise DataError(
             f"{path}: its weights do not fit {folder / FACTS} ({first}); train it again"
@@ -111,6 +134,11 @@ def open_model(place: str) -> Trained:
     if folder.exists() or ":" not in place:
         return load(folder)
     function = locate(place)
+    if callable(function) and _needs_a_shape(function):
+        raise ConfigError(
+            f"{place}: expected a function without arguments that returns a faithgauge.Trained, found one "
+            "that makes new models; train one with it: faithgauge train --model"
+        )
     trained = function() if callable(function) else function
     if not isinstance(trained, Trained):
         raise ConfigError(
@@ -140,6 +168,54 @@ def make(factory: str, shape: Shape) -> nn.Module:
     return model
 
 
+def _needs_a_shape(function: Callable[..., object]) -> bool:
+    given = inspect.signature(function).parameters.values()
+    return any(
+        one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in given
+    )
+
+
+def _ours(config: ModelConfig, shape: Shape, weights: Mapping[str, Tensor]) -> nn.Module:
+    """A model into which the weights fit: where they do not, no memory is taken for the sizes it has."""
+    with torch.device("meta"):
+        AttentionClassifier(config, shape).load_state_dict(weights, assign=True)
+    return AttentionClassifier(config, shape)
+
+
+def _made(folder: Path, factory: str, shape: Shape) -> nn.Module:
+    try:
+        _refuse_code_of(folder, factory.partition(":")[0])
+        return make(factory, shape)
+    except (Exception, SystemExit) as error:  # whatever the function, or the import of its module, raises
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        if isinstance(error, FaithgaugeError):
+            reason = str(error)
+        raise DataError(f"{folder / FACTS}: its factory {factory!r} makes no model ({reason})") from error
+
+
+def _refuse_code_of(folder: Path, module: str) -> None:
+    """A folder must not bring the code that reads it, as it could where Python was started in or above it."""
+    if module in sys.modules:
+        return
+    top, *rest = module.split(".")
+    found = importlib.util.find_spec(top) if top else None  # without a dot nothing is imported
+    for place in (found.submodule_search_locations or [found.origin or ""]) if found else []:
+        path = Path(place, *rest).resolve()
+        if folder.resolve() in (path, *path.parents):
+            raise ConfigError(
+                f"expected code outside the model's folder, found {path}; move it if you trust it"
+            )
+
+
+def _finite(value: object) -> object:
+    """The value with null, as JSON has it, for every number that is not finite."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 def _facts(folder: Path) -> dict[str, Any]:
     path = folder / FACTS
     try:
@@ -148,10 +224,10 @@ def _facts(folder: Path) -> dict[str, Any]:
         raise DataError(
             f"{folder}: expected a folder that `faithgauge train` wrote, found no {FACTS} in it"
         ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: expected JSON, found a damaged file ({error}); train it again") from error
     version = facts.get("format") if isinstance(facts, dict) else None
-    if not isinstance(version, int) or version > FORMAT:
+    if type(version) is not int or not 1 <= version <= FORMAT:
         raise DataError(
             f"{path}: expected a model of format {FORMAT} or older, found {version}; "
             "update faithgauge: pip install --upgrade faithgauge"
@@ -159,13 +235,17 @@ def _facts(folder: Path) -> dict[str, Any]:
     wanted = {"factory", "model", "classes", "task", "record"}
     if lacking := sorted(wanted - set(facts)):
         raise DataError(f"{path}: expected {', '.join(sorted(wanted))}, found no {', '.join(lacking)}")
+    kinds = {"factory": str, "model": dict, "classes": list, "record": dict}
+    sound = facts["task"] in get_args(Task) and all(isinstance(facts[k], kinds[k]) for k in kinds)
+    if not sound or not facts["classes"] or not all(isinstance(name, str) for name in facts["classes"]):
+        raise DataError(f"{path}: expected the facts of a model, found other kinds; train it again")
     return dict(facts)
 
 
 def _config(folder: Path, fields: Mapping[str, Any]) -> ModelConfig:
     try:
-        return ModelConfig(**fields)
-    except TypeError as error:
+        return checked(ModelConfig, asdict(ModelConfig(**fields)), strict=True)
+    except (TypeError, ConfigError) as error:
         raise DataError(
             f"{folder / FACTS}: expected the settings of a model, found others ({error})"
         ) from error

@@ -17,7 +17,7 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
-from faithgauge.errors import DataError
+from faithgauge.errors import DataError, JobError
 
 FILE = "checkpoint.safetensors"
 
@@ -55,7 +55,11 @@ def save(
     folder.mkdir(parents=True, exist_ok=True)
     new = folder / (FILE + ".new")
     metadata = {"state": json.dumps(asdict(state)), "fingerprint": fingerprint}
-    safetensors.torch.save_file(tensors, new, metadata)
+    try:
+        safetensors.torch.save_file(tensors, new, metadata)
+    except safetensors.SafetensorError as error:
+        new.unlink(missing_ok=True)
+        raise JobError(f"{folder}: the checkpoint could not be written ({error}); free some space") from error
     new.replace(folder / FILE)
 
 

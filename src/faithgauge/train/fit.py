@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from faithgauge.config import TrainConfig
-from faithgauge.encode.batching import collate, training_batches
+from faithgauge.encode.batching import collate, parts, training_batches
 from faithgauge.errors import ConfigError, DataError, JobError
 from faithgauge.seeds import derive
 from faithgauge.train import checkpoint, optimiser
@@ -73,6 +74,7 @@ class _Run:
     fingerprint: str
     on_event: Callable[[Event], None]
     state: State
+    lengths: NDArray[np.int64]
     best: dict[str, Tensor] | None = None
 
 
@@ -98,6 +100,8 @@ def fit(
     if run.best is not None:
         model.load_state_dict(run.best)
     model.eval()
+    optimiser.clear_grad(model)
+    model.zero_grad(set_to_none=True)  # or a gradient as large as the vocabulary would stay
     return Fitted(
         run.state.best_epoch or run.state.epoch, run.state.history, run.state.seconds, run.fingerprint
     )
@@ -118,7 +122,13 @@ def _start(
     own = fingerprint(model, splits, config)
     restored = checkpoint.restore(folder, model, stepper, fingerprint=own) if folder else None
     state, best = restored or (State(), None)
-    return _Run(model, splits, config, weights, stepper, folder, own, on_event, state, best)
+    return _Run(model, splits, config, weights, stepper, folder, own, on_event, state, _lengths(train), best)
+
+
+def _lengths(encoded: Encoded) -> NDArray[np.int64]:
+    """What each example takes of a batch, in places: one text or both."""
+    own = encoded.ids.lengths()
+    return own if encoded.pair_ids is None else own + encoded.pair_ids.lengths()
 
 
 def _check(classes: int, splits: Mapping[Split, Encoded], config: TrainConfig) -> None:
@@ -146,14 +156,8 @@ def _train_epoch(run: _Run) -> None:
     model.train()
     saved = before = time.monotonic()
     for rows in batches[state.step :]:
-        loss = _loss(run, rows)
-        if not math.isfinite(value := loss.item()):
-            raise JobError(
-                f"the loss became {value} in epoch {state.epoch + 1}, step {state.step + 1} "
-                f"(training rows {rows[:4].tolist()} …); try a lower --learning-rate, or --clip 1"
-            )
         optimiser.clear_grad(model)
-        loss.backward()  # type: ignore[no-untyped-call]
+        value = _loss_and_gradient(run, rows)
         if run.config.clip is not None:
             nn.utils.clip_grad_norm_(model.parameters(), run.config.clip)
         run.optimiser.step()
@@ -165,6 +169,22 @@ def _train_epoch(run: _Run) -> None:
         if now - saved > CHECKPOINT_EVERY:
             _save(run)
             saved = time.monotonic()
+
+
+def _loss_and_gradient(run: _Run, rows: NDArray[np.int64]) -> float:
+    """The loss of a batch, its gradient left in the parameters; one of very many places goes in parts."""
+    total = 0.0
+    for part in parts(rows, run.lengths):
+        share = len(part) / len(rows) if run.config.loss == "mean" else 1.0
+        loss = _loss(run, part) * share
+        if not math.isfinite(value := loss.item()):
+            raise JobError(
+                f"the loss became {value} in epoch {run.state.epoch + 1}, step {run.state.step + 1} "
+                f"(training rows {part[:4].tolist()} …); try a lower --learning-rate, or --clip 1"
+            )
+        loss.backward()  # type: ignore[no-untyped-call]
+        total += value
+    return total
 
 
 def _loss(run: _Run, rows: NDArray[np.int64]) -> Tensor:
@@ -227,10 +247,11 @@ def _save(run: _Run) -> None:
 
 
 def fingerprint(model: nn.Module, splits: Mapping[Split, Encoded], config: TrainConfig) -> str:
-    """What two trainings share if and only if they end with the same weights."""
-    digest = hashlib.sha256(__version__.encode())
+    """What two trainings must share for one to go on from the other, or to stand for it."""
+    digest = hashlib.sha256(f"{__version__} {torch.__version__}".encode())
     digest.update(json.dumps(asdict(config), sort_keys=True).encode())
-    digest.update(repr(model).encode())
+    # Where an object lies in memory is no part of what it is.
+    digest.update(re.sub(r" at 0x[0-9a-f]+", "", repr(model)).encode())
     for split in ("train", config.select_on):
         encoded = splits[split]
         digest.update(encoded.labels.tobytes())

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from faithgauge.config import TrainConfig
-from faithgauge.errors import ConfigError, DataError
+from faithgauge.errors import DataError
 
 Weights = Float[Tensor, "class"]
 
@@ -42,12 +42,14 @@ def cross_entropy(
 
 
 def class_weights(labels: NDArray[np.int64], classes: int, config: TrainConfig) -> Weights:
-    """The weight of each class, by its frequency among the training labels."""
+    """The weight of each class, by its frequency among the training labels.
+
+    "positive" weighs the positives of a binary task by negatives/positives, as the code of jain-wallace-2019
+    does, and leaves any other task alone.
+    """
     counts = np.bincount(labels, minlength=classes).astype(np.float64)
     weights = np.ones(classes)
-    if config.class_weights == "positive":
-        if classes != 2:
-            raise ConfigError(f"class weights 'positive' need two classes, found {classes}; use 'balanced'")
+    if config.class_weights == "positive" and classes == 2:
         if not counts.all():
             raise DataError(
                 f"expected training examples of both classes to weigh them, found {counts[0]:.0f} negatives "

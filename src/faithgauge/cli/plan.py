@@ -1,0 +1,162 @@
+"""``faithgauge plan STUDY.toml``: every job of a study, what is stored, and what the rest may cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from faithgauge.cli.options import Json
+from faithgauge.cli.output import emit, err, out, printable
+from faithgauge.cli.studies import Changes, StoreFolder, StudyFile, cores, duration, opened, size, store_at
+
+if TYPE_CHECKING:
+    from faithgauge.engine.job import Job
+    from faithgauge.engine.run import Graph
+    from faithgauge.engine.store import Store
+    from faithgauge.plans.history import Cost
+    from faithgauge.plans.state import Standing
+
+
+WHAT = 2
+"""The column that gives way where the console is narrow."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One job of the plan."""
+
+    key: str
+    kind: str
+    what: str
+    state: str
+    cost: Cost | None
+
+
+def command(
+    study: StudyFile,
+    store: StoreFolder = None,
+    changes: Changes = None,
+    probe: Annotated[
+        bool,
+        typer.Option("--probe", help="Compute one job of each sort first (it is kept), to know the cost."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Say which jobs a study needs, what is stored of them, and what the rest will cost.
+
+    Whatever can be known to be wrong with the study is said here, and nothing is computed. Time and memory
+    are those of the most similar jobs in the store.
+    """
+    from faithgauge.plans.state import standings
+
+    plan = opened(study, changes)
+    place = store_at(store)
+    nodes, found = standings(plan.targets, place)
+    if probe and _probe(nodes, found, place):
+        nodes, found = standings(plan.targets, place)
+    planned = _lines(nodes, found, place)
+    if as_json:
+        emit(_document(planned, plan.study.name, place))
+    else:
+        _print(planned, place)
+
+
+def _probe(nodes: Graph, found: dict[str, Standing], store: Store) -> int:
+    """Compute the first open job of each sort of which the store tells nothing, and what it needs."""
+    from faithgauge.engine.inline import Inline
+    from faithgauge.engine.run import run
+    from faithgauge.plans.history import History
+
+    history = History(store, nodes)
+    first: dict[str, Job] = {}
+    for key, node in nodes.items():
+        if found[key].state == "todo" and history.cost(key) is None:
+            first.setdefault(history.likeness(key), node.job)
+    if first:
+        err.print(f"computing {len(first)} jobs, one of each sort")
+        run(list(first.values()), store, Inline())
+    return len(first)
+
+
+def _lines(nodes: Graph, found: dict[str, Standing], store: Store) -> list[Line]:
+    from faithgauge.plans.history import History
+    from faithgauge.plans.state import describe
+
+    history = History(store, nodes)
+    texts = describe(nodes)
+    return [
+        Line(key, type(node.job).__name__, texts[key], found[key].state, None)
+        if found[key].state == "done"
+        else Line(key, type(node.job).__name__, texts[key], found[key].state, history.cost(key))
+        for key, node in nodes.items()
+    ]
+
+
+def _print(planned: list[Line], store: Store) -> None:
+    order = {kind: i for i, kind in enumerate(dict.fromkeys(line.kind for line in planned))}
+    rows = [_cells(line) for line in sorted(planned, key=lambda line: order[line.kind])]
+    for text in _aligned([("state", "job", "what", "time", "memory", "key"), *rows]):
+        out.out(text, highlight=False)
+    counts = Counter(line.state for line in planned)
+    out.print(f"{len(planned)} jobs: {', '.join(f'{n} {state}' for state, n in counts.items())}.")
+    out.print(_estimate(planned))
+    out.print(f"Store: {store.root}", soft_wrap=True)
+
+
+def _cells(line: Line) -> tuple[str, ...]:
+    unknown = "" if line.state == "done" else "?"
+    time = duration(line.cost.seconds) if line.cost else unknown
+    memory = size(line.cost.memory) if line.cost else unknown
+    return (line.state, line.kind, printable(line.what), time, memory, line.key[:8])
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """Lines as wide as the console allows. A grid of rich takes seconds where there are 10,000."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rest = sum(widths) - widths[WHAT] + 2 * (len(widths) - 1)
+    widths[WHAT] = min(widths[WHAT], max(out.width - rest, 10))
+    return [
+        "  ".join(
+            cell.rjust(width) if i in (3, 4) else _cut(cell, width).ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _estimate(planned: list[Line]) -> str:
+    """The whole of what is left, as far as it can be told."""
+    left = [line for line in planned if line.state != "done"]
+    known = [line.cost for line in left if line.cost is not None]
+    if not left:
+        return "Nothing is left to compute."
+    if not known:
+        return "Time and memory: unknown, as no such job is stored; --probe computes one of each."
+    seconds = sum(cost.seconds for cost in known)
+    text = f"About {duration(seconds)} of work, {duration(seconds / cores())} on {cores()} cores"
+    text += f"; up to {size(max(cost.memory for cost in known))} for each worker"
+    unknown = len(left) - len(known)
+    return text + (f"; unknown for {unknown} more jobs." if unknown else ".")
+
+
+def _document(planned: list[Line], name: str, store: Store) -> dict[str, Any]:
+    jobs = [
+        {
+            "job": line.key,
+            "kind": line.kind,
+            "what": line.what,
+            "state": line.state,
+            "seconds": line.cost.seconds if line.cost else None,
+            "memory": line.cost.memory if line.cost else None,
+        }
+        for line in planned
+    ]
+    counts = Counter(line.state for line in planned)
+    return {"study": name, "store": store.root, "jobs": jobs, "states": dict(counts)}

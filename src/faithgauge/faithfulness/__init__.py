@@ -1,0 +1,1 @@
+"""The arithmetic of the tests: no training, no files."""

@@ -1,0 +1,1 @@
+"""From configuration to jobs: which computations a study needs. Nothing is computed here."""

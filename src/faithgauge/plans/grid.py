@@ -1,0 +1,71 @@
+"""From a study to its jobs: data set × model × word vectors × training × seed, and on each the tests.
+
+What two cells have in common (the encoded data of one data set, say) is one job, made once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from faithgauge import jobs
+from faithgauge.engine.job import Job, key_of
+from faithgauge.errors import FaithgaugeError
+from faithgauge.plans.study import Study
+from faithgauge.registry import Table
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of the grid: encoded data, the training on them, and the study that asks."""
+
+    data: jobs.Prepare
+    model: jobs.Train
+    study: Study
+
+
+def performance(cell: Cell) -> list[Job]:
+    """How well each model predicts the labels, on each of the study's `splits`."""
+    return [jobs.Evaluate(cell.model, cell.data, cell.study.splits)]
+
+
+def explanations(cell: Cell) -> list[Job]:
+    """The scores of every token of every split by each of the study's `explainers`."""
+    return [jobs.Explain(cell.model, cell.data, explainer) for explainer in cell.study.explainers]
+
+
+TESTS: Table[Callable[[Cell], list[Job]]] = Table(
+    "test", {"performance": performance, "explanations": explanations}, group="faithgauge.tests"
+)
+"""What can be asked of the models of a study: from a cell to the jobs that answer."""
+
+
+def jobs_of(study: Study) -> list[Job]:
+    """The jobs whose results the study asks for, in the order of its grid; what they need hangs on them."""
+    tests = [TESTS[name] for name in study.tests]
+    try:
+        found = [job for cell in cells(study) for test in tests for job in test(cell)]
+    except FaithgaugeError as error:
+        raise type(error)(f"{study.path.name}: {error}") from error
+    return list({key_of(job): job for job in found}.values())
+
+
+def cells(study: Study) -> list[Cell]:
+    """The points of the grid; every file, of texts or of word vectors, is hashed once."""
+    data: dict[Any, jobs.Prepare] = {}
+    start: dict[Any, jobs.Train] = {}
+    found = []
+    for chosen in study.settings:
+        own = (chosen.data, _frozen(chosen.encode))
+        if own not in data:
+            data[own] = jobs.prepare(chosen.data, chosen.encode)
+        if chosen.vectors not in start:
+            start[chosen.vectors] = jobs.training(data[own], chosen, study.factory)
+        model = replace(start[chosen.vectors], data=data[own], model=chosen.model, train=chosen.train)
+        found.append(Cell(data[own], model, study))
+    return found
+
+
+def _frozen(values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(values.items()))

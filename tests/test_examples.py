@@ -1,0 +1,52 @@
+"""What lies in examples/, and that the README can be followed with it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import faithgauge
+from faithgauge.cli.main import run
+
+ROOT = Path(__file__).parents[1]
+REVIEWS = ROOT / "examples" / "reviews.csv"
+
+
+def shown() -> list[list[str]]:
+    """The commands of the README, word by word."""
+    block = re.search(
+        r"## Use\n\n```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert block is not None
+    words = [shlex.split(line, comments=True) for line in block[1].splitlines()]
+    return [line[1:] for line in words if line[0] == "faithgauge"]
+
+
+def test_the_reviews_are_sixty_of_three_classes_and_no_two_alike() -> None:
+    dataset = faithgauge.load(REVIEWS)
+    examples = [example for part in dataset.splits.values() for example in part]
+    assert dataset.classes == ("negative", "neutral", "positive")
+    assert Counter(example.label for example in examples) == {0: 20, 1: 20, 2: 20}
+    assert len({example.text for example in examples}) == 60
+    assert [len(part) for part in dataset.splits.values()] == [42, 9, 9]
+
+
+def test_every_file_that_a_command_of_the_readme_reads_is_there() -> None:
+    files = [word for line in shown() for word in line if word.endswith(".csv")]
+    assert files == ["examples/reviews.csv"] * 2
+    assert all((ROOT / file).is_file() for file in files)
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but those on a data set that has to be fetched."""
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "reviews.csv").write_bytes(REVIEWS.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    commands = [line for line in shown() if "sst" not in line]
+    assert [line[0] for line in commands] == ["data", "train", "explain", "predict", "train"]
+    assert [run(line) for line in commands] == [0] * 5

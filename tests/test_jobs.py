@@ -1,0 +1,127 @@
+"""The kinds of jobs, run through the engine on small made-up data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from faithgauge import jobs, results
+from faithgauge.config import DataConfig
+from faithgauge.encode.corpus import open_corpus
+from faithgauge.engine.inline import Inline
+from faithgauge.engine.job import Job, key_of
+from faithgauge.engine.run import run
+from faithgauge.engine.store import Store
+from faithgauge.settings import settings
+
+SMALL = {"encoder": "mlp", "embed_size": 8, "hidden_size": 4, "epochs": 1, "learning_rate": 0.01}
+
+
+def reviews(folder: Path, name: str = "reviews.csv") -> Path:
+    rows = [f"the film {i} was {'good' if i % 2 else 'bad'},{'yes' if i % 2 else 'no'}" for i in range(40)]
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text("text,label\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def prepared(path: Path, **encode: object) -> jobs.Prepare:
+    return jobs.prepare(DataConfig(str(path)), encode)
+
+
+def trained(data: Job, seed: int = 0) -> jobs.Train:
+    return jobs.training(data, settings("x", seed=seed, **SMALL))
+
+
+def computed(store: Store, *targets: Job) -> None:
+    graph = run(list(targets), store, Inline())
+    assert {node.reason for node in graph.values()} == {""}
+
+
+def test_data_are_known_by_their_content_and_not_by_their_folder(tmp_path: Path) -> None:
+    here, there = prepared(reviews(tmp_path / "a")), prepared(reviews(tmp_path / "b"))
+    assert key_of(here) == key_of(there)
+    (tmp_path / "b" / "reviews.csv").write_text("text,label\nother,yes\n")
+    assert key_of(prepared(tmp_path / "b" / "reviews.csv")) != key_of(here)
+
+
+def test_what_is_encoded_otherwise_is_another_job(tmp_path: Path) -> None:
+    path = reviews(tmp_path)
+    assert key_of(prepared(path, min_df=2)) != key_of(prepared(path))
+
+
+def test_a_seed_of_the_training_is_another_training_of_the_same_data(tmp_path: Path) -> None:
+    data = prepared(reviews(tmp_path))
+    assert key_of(trained(data, 0)) != key_of(trained(data, 1))
+
+
+def test_evaluation_writes_a_row_for_every_metric_of_every_split(tmp_path: Path) -> None:
+    data = prepared(reviews(tmp_path))
+    model = trained(data)
+    job = jobs.Evaluate(model, data, ("validation", "test"))
+    store = Store(tmp_path / "store")
+    computed(store, job)
+    rows = results.stored([job], store).to_pylist()
+    assert {(row["split"], row["measure"]) for row in rows} >= {
+        ("validation", "accuracy"),
+        ("test", "roc_auc"),
+    }
+    record = json.loads((store.place(key_of(model)) / "model" / "model.json").read_text())["record"]
+    measured = {row["measure"]: row["value"] for row in rows if row["split"] == "test"}
+    assert measured["accuracy"] == record["metrics"]["test"]["accuracy"]
+    assert {(row["dataset"], row["model"], row["seed"]) for row in rows} == {("reviews.csv", "mlp", 0)}
+
+
+def test_a_stored_model_holds_no_time(tmp_path: Path) -> None:
+    model = trained(prepared(reviews(tmp_path)))
+    stores = [Store(tmp_path / name) for name in ("one", "two")]
+    for store in stores:
+        computed(store, model)
+    one, two = (store.facts(key_of(model)) for store in stores)
+    assert one == two
+
+
+def test_recursive_roar_is_a_loop_that_wraps_one_training_in_the_next(tmp_path: Path) -> None:
+    data: Job = prepared(reviews(tmp_path))
+    steps = [data]
+    for step in (1, 2):
+        model = trained(data)
+        data = jobs.Mask(data, jobs.Explain(model, data, "attention"), step / 4)
+        steps.append(data)
+    store = Store(tmp_path / "store")
+    computed(store, jobs.Evaluate(trained(data), data))
+    masked = []
+    for job in steps:
+        corpus = open_corpus(store.place(key_of(job)) / "corpus")
+        masked.append(corpus.splits["train"].ids.values == corpus.tokenizer.mask)
+    # Each text has the words "the film N was good": five of seven tokens, of which ⌊5/4⌋ and ⌊10/4⌋ go.
+    texts = len(masked[0]) // 7
+    assert [int(one.sum()) for one in masked] == [0, texts, 2 * texts]
+    assert not (masked[1] & ~masked[2]).any()
+
+
+def test_explanations_are_flat_as_the_ids_and_nan_at_special_tokens(tmp_path: Path) -> None:
+    data = prepared(reviews(tmp_path))
+    job = jobs.Explain(trained(data), data, "attention")
+    store = Store(tmp_path / "store")
+    computed(store, job)
+    scores = np.load(store.place(key_of(job)) / "scores-test.npy")
+    encoded = open_corpus(store.place(key_of(data)) / "corpus").splits["test"]
+    assert (np.isnan(scores) == (encoded.spans.values[:, 0] < 0)).all()
+    sums = [
+        np.nansum(scores[a:b]) for a, b in zip(encoded.ids.offsets, encoded.ids.offsets[1:], strict=False)
+    ]
+    assert sums == pytest.approx([1.0] * len(encoded))
+
+
+def test_a_lexicon_is_known_by_its_content(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "positive.txt").write_text("fine\n")
+        (tmp_path / name / "negative.txt").write_text("poor\n")
+    one, two = (jobs.prepare(DataConfig("mock-1", lexicon=tmp_path / name), {}) for name in ("a", "b"))
+    assert key_of(one) == key_of(two)
+    assert key_of(one) != key_of(jobs.prepare(DataConfig("mock-1"), {}))
