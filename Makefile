@@ -25,7 +25,7 @@ REVIEW = "We had booked a table for two in March. The soup was awful. Our table 
 
 demo: $(VENV)/installed
 	@rm -rf runs/demo
-	$(BIN)/faithgauge train planted --epochs 3 --out runs/demo
+	$(BIN)/faithgauge train planted --encoder mlp --epochs 8 --select-by loss --out runs/demo
 	$(BIN)/faithgauge explain runs/demo --text $(REVIEW)
 
 test: $(VENV)/installed-dev

@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = ("faithgauge", "torch", "numpy", "scipy", "tokenizers", "pyarrow")
+_PACKAGES = ("faithgauge", "torch", "numpy", "tokenizers", "pyarrow")
 
 
 def watch() -> Callable[[], dict[str, Any]]:
