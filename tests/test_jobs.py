@@ -125,3 +125,21 @@ def test_a_lexicon_is_known_by_its_content(tmp_path: Path) -> None:
     one, two = (jobs.prepare(DataConfig("mock-1", lexicon=tmp_path / name), {}) for name in ("a", "b"))
     assert key_of(one) == key_of(two)
     assert key_of(one) != key_of(jobs.prepare(DataConfig("mock-1"), {}))
+
+
+def test_a_row_names_every_setting_that_is_not_the_default(tmp_path: Path) -> None:
+    data = prepared(reviews(tmp_path))
+    job = jobs.Evaluate(trained(data), data)
+    store = Store(tmp_path / "store")
+    computed(store, job)
+    (setting,) = {row["setting"] for row in results.stored([job], store).to_pylist()}
+    assert json.loads(setting) == {
+        "attention": "additive",
+        "distribution": "softmax",
+        "selected_on": "validation",
+        "vectors": "normal(0, 0.1)",
+        "embed_size": 8,
+        "hidden_size": 4,
+        "epochs": 1,
+        "learning_rate": 0.01,
+    }

@@ -666,3 +666,15 @@ def test_a_second_call_with_sub_words_reads_the_stored_model(
 def test_vectors_of_words_do_not_fit_sub_words(subwords: Path, tmp_path: Path) -> None:
     message = refused(UnsupportedError, tokenizer=subwords, embeddings=vectors(tmp_path), embed_size=None)
     assert message == "vectors are of words, and this tokenizer has parts of words: leave them out"
+
+
+def test_word_vectors_are_trained_first_where_that_is_asked() -> None:
+    found = train(word2vec=True)
+    assert found.record["vectors"]["vectors"].startswith("word2vec(toy, window 10")
+    assert found.record["vectors"]["words_found"] == found.record["vectors"]["words"]
+
+
+def test_word_vectors_from_two_places_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text("good 1 2\n")
+    with pytest.raises(ConfigError, match="expected --embeddings or --word2vec, found both"):
+        train(word2vec=True, embeddings=tmp_path / "v.txt")

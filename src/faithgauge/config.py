@@ -78,12 +78,14 @@ class ModelConfig:
 class VectorConfig:
     """Word vectors at the start of a training: read from `embeddings`, the rest drawn.
 
+    `word2vec` trains them first, on the training texts (CBOW, window 10; attefa does so for MIMIC).
     What is drawn is normal with mean 0 and standard deviation `embedding_scale`; 0.1 is the general default,
     1 that of the papers, and the results depend on it.
     """
 
     embeddings: Path | None = None
     embedding_scale: Positive = 0.1
+    word2vec: bool = False
 
 
 @dataclass(frozen=True)

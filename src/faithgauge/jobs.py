@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,7 @@ class Train(Job):
     embeddings: File | None = None
     embedding_scale: float = 0.1
     factory: str = ""
+    word2vec: bool = False
 
     def run(self, here: Here) -> None:
         from faithgauge.encode.corpus import open_corpus
@@ -71,7 +72,7 @@ class Train(Job):
 
         _threads(here)
         file = self.embeddings.path if self.embeddings else None
-        vectors = VectorConfig(file, self.embedding_scale)
+        vectors = VectorConfig(file, self.embedding_scale, self.word2vec)
         trained = train_corpus(
             Settings(DataConfig(""), {}, self.model, vectors, self.train),
             open_corpus(here.path(self.data) / CORPUS),
@@ -104,11 +105,13 @@ class Evaluate(Job):
         _threads(here)
         trained = store.load(here.path(self.model) / MODEL)
         corpus = open_corpus(here.path(self.data) / CORPUS)
+        config = getattr(trained.classifier, "config", None)
+        model = asdict(config) if isinstance(config, ModelConfig) else {}
         rows = []
         for split in self.splits:
             if split in corpus.splits:
                 encoded = corpus.splits[split]
-                about = _about(trained.record) | {"split": split}
+                about = _about(trained.record, model) | {"split": split}
                 for name, value in metrics(predict(trained.classifier, encoded), encoded.labels).items():
                     reason = "" if value == value else "not defined for these labels"
                     rows.append(about | {"measure": name, "value": value, "reason": reason})
@@ -191,17 +194,39 @@ def training(data: Job, chosen: Settings, factory: str = "") -> Train:
     """The job that trains what `chosen` says on some prepared or masked data."""
     file = chosen.vectors.embeddings
     embeddings = None if file is None else File.of(file.expanduser())
-    return Train(data, chosen.model, chosen.train, embeddings, chosen.vectors.embedding_scale, factory)
+    vectors = chosen.vectors
+    return Train(
+        data, chosen.model, chosen.train, embeddings, vectors.embedding_scale, factory, vectors.word2vec
+    )
 
 
-def _about(record: Mapping[str, Any]) -> dict[str, Any]:
-    setting = {name: record[name] for name in ("attention", "distribution", "selected_on")}
+def _about(record: Mapping[str, Any], model: Mapping[str, Any]) -> dict[str, Any]:
+    """The coordinates of a model's rows; `setting` has every one that has no column of its own.
+
+    Of the settings it names those that differ from the general default, and always what the papers vary.
+    """
+    setting = {
+        "attention": record["attention"],
+        "distribution": record["distribution"],
+        "selected_on": record["selected_on"],
+        "vectors": record["vectors"].get("vectors"),
+        **_changed(ModelConfig(), model),
+        **_changed(TrainConfig(), record["settings"]),
+    }
+    if not record["complete"]:
+        setting["data"] = "partial or substituted"
     return {
         "dataset": record["dataset"],
         "model": record["encoder"],
         "seed": record["seed"],
-        "setting": json.dumps(setting, sort_keys=True),
+        "setting": json.dumps(setting, sort_keys=True, separators=(",", ":")),
     }
+
+
+def _changed(default: ModelConfig | TrainConfig, values: Mapping[str, Any]) -> dict[str, Any]:
+    named = {"encoder", "seed", "select_on"}
+    usual = asdict(default)
+    return {key: value for key, value in values.items() if key not in named and value != usual.get(key)}
 
 
 def _files(place: Path) -> tuple[File, ...]:

@@ -22,7 +22,8 @@ from faithgauge.config import EncodeConfig
 from faithgauge.data.dataset import Dataset
 from faithgauge.encode.batching import collate, reading_batches
 from faithgauge.encode.corpus import Corpus, encode
-from faithgauge.encode.vectors import embedding_matrix
+from faithgauge.encode.vectors import Vectors, embedding_matrix
+from faithgauge.encode.word2vec import train_word2vec
 from faithgauge.encode.words import WORDS
 from faithgauge.errors import ConfigError, DataError, UnsupportedError
 from faithgauge.explain.table import EXPLAINERS
@@ -178,6 +179,8 @@ def refuse_unknown_names(chosen: Settings, factory: str = "") -> None:
         raise ConfigError(unknown("metric", chosen.train.select_by, METRICS))
     if factory:
         locate(factory)
+    if chosen.vectors.word2vec and chosen.vectors.embeddings is not None:
+        raise ConfigError("expected --embeddings or --word2vec, found both; leave one out")
     for file, expected in (
         (chosen.vectors.embeddings, "word vectors (.txt, .vec or .bin, or these as .gz)"),
         (chosen.encode.get("tokenizer"), "a tokenizer.json of the tokenizers library"),
@@ -223,11 +226,13 @@ def _new_model(chosen: Settings, corpus: Corpus, factory: str) -> tuple[nn.Modul
         return own, {}
     counts = np.bincount(corpus.splits["train"].ids.values, minlength=shape.vocabulary)
     size = chosen.model.embed_size
-    file = chosen.vectors.embeddings
+    vectors: Path | Vectors | None = chosen.vectors.embeddings
+    if chosen.vectors.word2vec:
+        vectors = train_word2vec([corpus], size or 300, seed=chosen.train.seed)
     matrix, report = embedding_matrix(
         corpus.tokenizer,
-        size if file or size else 300,
-        vectors=file,
+        size if vectors or size else 300,
+        vectors=vectors,
         scale=chosen.vectors.embedding_scale,
         seed=chosen.train.seed,
         counts=counts,

@@ -37,6 +37,7 @@ HELP = {
     "pair": "How the second text takes part.",
     "embeddings": "File of word vectors: .txt, .vec, .bin, also .gz or .xz.",
     "embedding_scale": "Standard deviation of vectors that are drawn.",
+    "word2vec": "Train them on the training texts first (extra gensim).",
     "epochs": "How often every text is seen.",
     "batch_size": "Texts per step.",
     "learning_rate": "Of Adam.",
