@@ -143,3 +143,11 @@ def test_a_row_names_every_setting_that_is_not_the_default(tmp_path: Path) -> No
         "epochs": 1,
         "learning_rate": 0.01,
     }
+
+
+def test_a_folder_with_the_name_of_a_synthetic_set_is_not_taken_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "planted").mkdir()
+    assert jobs.prepare(DataConfig("planted"), {}).place is None

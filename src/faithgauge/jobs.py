@@ -1,4 +1,4 @@
-"""The main path: the kinds of jobs, each with what it needs as fields and a short `run`.
+"""The main path as jobs: each kind has what it needs as fields, and a short `run`.
 
     Prepare → Train → Evaluate
             ↘ Explain → Mask → Train → …
@@ -170,6 +170,7 @@ class Mask(Job):
 def prepare(config: DataConfig, encode: Mapping[str, Any]) -> Prepare:
     """The job that reads and encodes what `config` names, with every file it reads hashed."""
     from faithgauge.data.load import find_folders, public_name
+    from faithgauge.data.synthetic import SYNTHETIC
 
     default = DataConfig(config.name)
     names = [item.name for item in fields(DataConfig) if item.name not in ("name", "data_dir", "lexicon")]
@@ -185,7 +186,7 @@ def prepare(config: DataConfig, encode: Mapping[str, Any]) -> Prepare:
         folders = find_folders(public[0], config.data_dir)
         return replace(job, files=tuple(file for folder in folders for file in _files(folder)))
     path = Path(config.name).expanduser()
-    if path.exists():
+    if config.name not in SYNTHETIC and path.exists():
         return replace(job, name=path.name, files=_files(path), place=path.resolve())
     return job
 

@@ -1,4 +1,4 @@
-"""The main path: labelled texts in, a trained classifier and its predictions and explanations out.
+"""The main path as functions: labelled texts in, a trained classifier, its predictions and explanations out.
 
     text → Example → Encoded → Batch → Output → Importance
 
