@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -31,6 +32,8 @@ def tell(event: Event) -> None:
 
 
 if __name__ == "__main__":
+    # Who starts the tests in the background of a script has Ctrl-C ignored, and that is inherited.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     root, name, workers, which, log = sys.argv[1:]
     run(
         targets(which, Path(log)),
