@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from bench.measure import Row
+from faithgauge.engine.provenance import peak_memory
 
 
 def rows() -> Iterator[Row]:
@@ -46,16 +46,7 @@ def _measure() -> tuple[float, float]:
         started = time.perf_counter()
         encode(dataset, EncodeConfig(), Path(folder) / "corpus")
         seconds = time.perf_counter() - started
-    return seconds, _peak_megabytes()
-
-
-def _peak_megabytes() -> float:
-    """Of this process; Linux lets `getrusage` begin with the peak of the process that started this one."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+    return seconds, peak_memory() / 1e6
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from faithgauge import results
 from faithgauge.config import DataConfig, ModelConfig, TrainConfig, VectorConfig
@@ -25,6 +25,10 @@ from faithgauge.engine.job import File, Here, Job, apart
 from faithgauge.errors import UnsupportedError
 from faithgauge.settings import Settings
 from faithgauge.types import Split
+
+if TYPE_CHECKING:
+    from faithgauge.encode.corpus import Corpus
+    from faithgauge.models.store import Trained
 
 CORPUS, MODEL = "corpus", "model"
 
@@ -66,7 +70,6 @@ class Train(Job):
     word2vec: bool = False
 
     def run(self, here: Here) -> None:
-        from faithgauge.encode.corpus import open_corpus
         from faithgauge.models import store
         from faithgauge.steps import train_corpus
 
@@ -75,7 +78,7 @@ class Train(Job):
         vectors = VectorConfig(file, self.embedding_scale, self.word2vec)
         trained = train_corpus(
             Settings(DataConfig(""), {}, self.model, vectors, self.train),
-            open_corpus(here.path(self.data) / CORPUS),
+            _corpus(here, self.data),
             factory=self.factory,
             folder=here.partial,
             on_event=lambda event: here.progress(
@@ -97,14 +100,10 @@ class Evaluate(Job):
     splits: tuple[Split, ...] = ("validation", "test")
 
     def run(self, here: Here) -> None:
-        from faithgauge.encode.corpus import open_corpus
-        from faithgauge.models import store
         from faithgauge.train.metrics import metrics
         from faithgauge.train.predict import predict
 
-        _threads(here)
-        trained = store.load(here.path(self.model) / MODEL)
-        corpus = open_corpus(here.path(self.data) / CORPUS)
+        trained, corpus = _trained(here, self.model), _corpus(here, self.data)
         config = getattr(trained.classifier, "config", None)
         model = asdict(config) if isinstance(config, ModelConfig) else {}
         rows = []
@@ -129,13 +128,10 @@ class Explain(Job):
     def run(self, here: Here) -> None:
         import numpy as np
 
-        from faithgauge.encode.corpus import open_corpus
-        from faithgauge.models import store
         from faithgauge.steps import explain_split
 
-        _threads(here)
-        trained = store.load(here.path(self.model) / MODEL)
-        for split, encoded in open_corpus(here.path(self.data) / CORPUS).splits.items():
+        trained = _trained(here, self.model)
+        for split, encoded in _corpus(here, self.data).splits.items():
             np.save(here.folder / f"scores-{split}.npy", explain_split(trained, encoded, self.explainer))
 
 
@@ -150,10 +146,10 @@ class Mask(Job):
     def run(self, here: Here) -> None:
         import numpy as np
 
-        from faithgauge.encode.corpus import open_corpus, save_corpus
+        from faithgauge.encode.corpus import save_corpus
         from faithgauge.faithfulness.masking import masked
 
-        corpus = open_corpus(here.path(self.data) / CORPUS)
+        corpus = _corpus(here, self.data)
         folder = here.path(self.explanation)
         if (mask := corpus.tokenizer.mask) is None:
             raise UnsupportedError("the tokenizer has no mask token; choose words instead of this tokenizer")
@@ -234,6 +230,19 @@ def _files(place: Path) -> tuple[File, ...]:
     """The file, or all files of the folder, in the order of their names."""
     found = [place] if place.is_file() else sorted(place.rglob("*"))
     return tuple(File.of(path) for path in found if path.is_file())
+
+
+def _corpus(here: Here, data: Job) -> Corpus:
+    from faithgauge.encode.corpus import open_corpus
+
+    return open_corpus(here.path(data) / CORPUS)
+
+
+def _trained(here: Here, model: Job) -> Trained:
+    from faithgauge.models import store
+
+    _threads(here)
+    return store.load(here.path(model) / MODEL)
 
 
 def _threads(here: Here) -> None:

@@ -26,16 +26,27 @@ def watch() -> Callable[[], dict[str, Any]]:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
     def measured() -> dict[str, Any]:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return {
             **_machine(),
             "started": started,
             "seconds": time.perf_counter() - clock,
             "cpu_seconds": time.process_time() - cpu,
-            "peak_memory": peak * (1 if sys.platform == "darwin" else 1024),
+            "peak_memory": peak_memory(),
         }
 
     return measured
+
+
+def peak_memory() -> int:
+    """Bytes that this process has held at most, on Linux since `watch` was called last.
+
+    There `getrusage` would begin with the peak of the process that started this one.
+    """
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+        return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak * (1 if sys.platform == "darwin" else 1024)
 
 
 @cache
