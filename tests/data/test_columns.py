@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from faithgauge.config import DataConfig
-from faithgauge.data.columns import Columns, choose
+from faithgauge.data.columns import Columns, choose, choose_marked
 from faithgauge.data.sheet import Sheet
 from faithgauge.errors import ConfigError, DataError
 
@@ -135,3 +135,15 @@ def test_evidence_is_a_column_of_that_name_with_ranges():
 @pytest.mark.parametrize("value", ["0-2", [[[1, 2, "page"]]], ["a sentence"], [[0.5, 1.5]]])
 def test_evidence_of_another_kind_is_left_aside(value: object):
     assert chosen(sheet(text=LONG, label=FEW, evidence=[value] * 4)).evidence is None
+
+
+def test_texts_need_no_labels():
+    found = sheet(review=LONG, sentiment=FEW)
+    assert choose_marked(found, DataConfig("a.csv")) == Columns("review", None, "sentiment")
+    assert choose_marked(sheet(review=LONG, c=FEW), DataConfig("a.csv")) == Columns("review", None, "")
+    assert choose_marked(sheet(review=LONG, c=FEW), DataConfig("a.csv", label="c")).label == "c"
+
+
+def test_one_column_is_not_both_text_and_label():
+    with pytest.raises(ConfigError, match="cannot be both"):
+        choose_marked(sheet(review=LONG), DataConfig("a.csv", text="review", label="review"))

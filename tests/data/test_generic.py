@@ -16,7 +16,7 @@ import pytest
 
 from faithgauge.config import DataConfig
 from faithgauge.data.dataset import Dataset
-from faithgauge.data.generic import read, read_hub, read_texts
+from faithgauge.data.generic import read, read_hub, read_marked, read_texts
 from faithgauge.errors import DataError, UnsupportedError
 from faithgauge.types import Example
 
@@ -275,3 +275,38 @@ def test_pairs_separated_by_tabs_are_read(shared_data: Path):
         "entailment",
         "neutral",
     )
+
+
+def marked(tmp_path: Path, *rows: dict[str, Any], **given: str) -> list[Example]:
+    (tmp_path / "new.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return read_marked(DataConfig(str(tmp_path / "new.jsonl"), **given), ("no", "yes"))
+
+
+def test_texts_are_read_with_the_labels_and_the_evidence_they_have(tmp_path: Path):
+    rows = [{"text": "a good one", "label": "yes", "evidence": [[2, 6]]}, {"text": "b", "label": None}]
+    assert marked(tmp_path, *rows) == [
+        Example("a good one", 1, "new.jsonl:1", evidence=((2, 6),)),
+        Example("b", -1, "new.jsonl:2"),
+    ]
+
+
+def test_texts_without_a_column_of_labels_have_none(tmp_path: Path):
+    assert [example.label for example in marked(tmp_path, {"text": "a", "note": "yes"})] == [-1]
+
+
+def test_labels_that_are_no_classes_are_left_aside_or_an_error_if_they_are_named(tmp_path: Path):
+    rows = [{"text": "a", "label": "yes"}, {"text": "b", "label": "maybe"}]
+    assert [example.label for example in marked(tmp_path, *rows)] == [-1, -1]
+    with pytest.raises(DataError, match=r"new\.jsonl, line 2: expected a class of the model \(no, yes\)"):
+        marked(tmp_path, *rows, label="label")
+
+
+def test_numbers_that_a_file_names_are_the_classes_of_these_names(tmp_path: Path):
+    datasets = pytest.importorskip("datasets")
+    features = datasets.Features(
+        {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["yes", "no"])}
+    )
+    rows = datasets.Dataset.from_dict({"text": ["a", "b", "c"], "label": [0, 1, -1]}, features=features)
+    rows.to_parquet(tmp_path / "new.parquet")
+    found = read_marked(DataConfig(str(tmp_path / "new.parquet")), ("no", "yes"))
+    assert [example.label for example in found] == [1, 0, -1]

@@ -116,6 +116,16 @@ def choose(sheet: Sheet, config: DataConfig) -> Columns:
     return columns
 
 
+def choose_marked(sheet: Sheet, config: DataConfig) -> Columns:
+    """The columns of texts that need not be labelled: `label` is empty where no column looks like labels."""
+    named = [_given(sheet, "text", config.text), _given(sheet, "text_pair", config.text_pair)]
+    label = _given(sheet, "label", config.label) or _usual(sheet, LABELS, named)
+    text, pair = choose_texts(sheet, config, exclude=[label])
+    columns = Columns(text, pair, label or "", evidence=_evidence(sheet))
+    _refuse_double_use(columns, sheet.origin)
+    return columns
+
+
 def choose_texts(
     sheet: Sheet, config: DataConfig, exclude: Sequence[str | None] = ()
 ) -> tuple[str, str | None]:

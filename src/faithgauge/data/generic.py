@@ -7,13 +7,14 @@ by us. What was taken for what is said in the notes of the data set.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from faithgauge.config import DataConfig
-from faithgauge.data.columns import NAMES, SPLIT_NAMES, Columns, choose_texts
+from faithgauge.data.columns import NAMES, SPLIT_NAMES, Columns, choose_marked, choose_texts
 from faithgauge.data.dataset import Dataset
-from faithgauge.data.labelled import Part, dataset, example
+from faithgauge.data.labelled import Part, class_names, dataset, example
 from faithgauge.data.sheet import from_arrow, kind, normal, read_sheet
 from faithgauge.errors import DataError, UnsupportedError
 from faithgauge.types import Example, Split
@@ -54,6 +55,29 @@ def read_texts(config: DataConfig) -> list[Example]:
     sheet = read_sheet(Path(config.name).expanduser(), _header_names(config))
     text, pair = choose_texts(sheet, config)
     return [example(sheet, Columns(text, pair, ""), i, label=-1) for i in range(len(sheet))]
+
+
+def read_marked(config: DataConfig, classes: Sequence[str]) -> list[Example]:
+    """The texts of one file with what is known of them: evidence, and labels where they are of `classes`.
+
+    A column of labels that is named must hold these classes. One that only looks like labels, and holds
+    others, is left aside, and each label is -1.
+    """
+    sheet = read_sheet(Path(config.name).expanduser(), _header_names(config))
+    columns = choose_marked(sheet, config)
+    labels: list[int] = [-1] * len(sheet)
+    if columns.label:
+        number = {name: i for i, name in enumerate(classes)}
+        found = class_names(sheet, columns.label)
+        wrong = next((i for i, name in enumerate(found) if name is not None and name not in number), None)
+        if wrong is None:
+            labels = [-1 if name is None else number[name] for name in found]
+        elif config.label is not None:
+            raise DataError(
+                f"{sheet.place(wrong)}: expected a class of the model ({', '.join(classes)}) in column "
+                f"{columns.label!r}, found {found[wrong]!r}; name another column, or none"
+            )
+    return [example(sheet, columns, i, label=label) for i, label in enumerate(labels)]
 
 
 def _folder(folder: Path, config: DataConfig) -> list[Part]:

@@ -60,6 +60,15 @@ def example(sheet: Sheet, columns: Columns, i: int, *, label: int) -> Example:
     )
 
 
+def class_names(sheet: Sheet, column: str) -> list[str | None]:
+    """Each label of a column as the name of its class; None where there is none."""
+    stated = sheet.class_names.get(column)
+    if not stated:
+        return names(sheet.columns[column])
+    numbers = _stated(sheet, column, stated)
+    return [None if number is None else stated[number] for number in numbers]
+
+
 def _columns(parts: Sequence[Part], config: DataConfig) -> Columns:
     """The columns of the first sheet, which all others must have as well."""
     columns = choose(parts[0][1], config)

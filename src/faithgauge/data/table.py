@@ -21,6 +21,7 @@ DATASETS: Table[Source] = Table(
         "babi-2": "faithgauge.data.babi:BABI_2",
         "babi-3": "faithgauge.data.babi:BABI_3",
         "cnn": "faithgauge.data.cnn:SOURCE",
+        "movies": "faithgauge.data.movies:SOURCE",
     },
     group="faithgauge.datasets",
 )
