@@ -1,0 +1,20 @@
+"""AtteFa: the least change of prediction by which an adversary pays for the most change of attention.
+
+Paper: attefa.
+"""
+
+from faithgauge.papers.attefa.findings import FINDINGS
+from faithgauge.papers.published import Paper
+
+PAPER = Paper(
+    key="attefa",
+    title="How (Un)Faithful is Attention?",
+    tables={
+        "1": "the data sets",
+        "2": "F1 of the models that are attacked",
+        "3": "adversaries, over nine seeds",
+        "4": "adversaries by seed, synthetic data sets",
+        "5": "adversaries by seed, real data sets",
+    },
+    findings=FINDINGS,
+)

@@ -1,0 +1,25 @@
+"""Recursive ROAR: mask what a measure calls important, train again, and see how much is lost.
+
+Paper: recursive-roar-2022.
+"""
+
+from faithgauge.papers.published import Paper
+from faithgauge.papers.recursive_roar_2022.findings import FINDINGS
+
+PAPER = Paper(
+    key="recursive-roar-2022",
+    title=(
+        "Evaluating the Faithfulness of Importance Measures in NLP by Recursively Masking Allegedly "
+        "Important Tokens and Retraining"
+    ),
+    tables={
+        "1": "how well both models do, and how long the texts are",
+        "2": "faithfulness of each measure, with intervals over seeds",
+        "3": "sizes of the splits, and performance beside that of others",
+        "4": "settings of the BiLSTM",
+        "5": "settings of RoBERTa",
+        "6": "the machines",
+        "7": "time for one iteration and one seed",
+    },
+    findings=FINDINGS,
+)

@@ -1,0 +1,154 @@
+"""From result rows to numbers as papers print them: means over texts and seeds, with their intervals.
+
+Rows come as columns (see `results`). A number is made for every data set, encoder and pair of explainers, for
+all texts and for those of each class.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithgauge.papers.cells import PARTIAL, SUBSTITUTED, Ours
+from faithgauge.stats.interval import Interval, crossed, student
+
+Columns = Mapping[str, NDArray[Any]]
+
+RESAMPLES = 1_999
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Group:
+    """The values of one place, (seed, example), nan where there is none, and what all their rows say."""
+
+    dataset: str
+    encoder: str
+    setting: Mapping[str, Any]
+    values: NDArray[np.float64]
+
+    def ours(self, metric: str, keys: Mapping[str, str], *, interval: Interval, spread: float | None) -> Ours:
+        return Ours(
+            self.dataset,
+            self.encoder,
+            metric,
+            interval.value,
+            keys,
+            low=_number(interval.low),
+            high=_number(interval.high),
+            spread=spread,
+            n=int((~np.isnan(self.values)).sum()),
+            n_seeds=len(self.values),
+            note=note(self.setting),
+        )
+
+
+def agreement(
+    rows: Columns, *, classes: Mapping[str, Sequence[str]], names: Mapping[str, str] | None = None
+) -> list[Ours]:
+    """Kendall's τ of every pair of explainers, its spread over texts, and the share that is significant.
+
+    `classes` has those of each data set in order, to number them as papers do; `names` says what a paper
+    calls an explainer. The presets of explainers are left out.
+    """
+    found = []
+    for metric, measure in (("kendall_tau", "kendall_tau"), ("sig_frac", "kendall_p")):
+        chosen = _where(rows, rows["measure"] == measure)
+        for by in (("explainer", "versus"), ("explainer", "versus", "class")):
+            for own, group in _groups(chosen, by):
+                pair = [_plain(own[name], names or {}) for name in ("explainer", "versus")]
+                keys = dict(zip(("measure_a", "measure_b"), pair, strict=True))
+                if "class" in own:
+                    order = list(classes.get(group.dataset, ()))
+                    if own["class"] not in order:
+                        continue
+                    keys["class"] = str(order.index(own["class"]))
+                found.append(_agreement(group, metric, {**keys, **_varied(group.setting)}))
+    return found
+
+
+def performance(rows: Columns, metrics: Iterable[str]) -> list[Ours]:
+    """The metrics of the models by split: the mean over seeds, and Student's interval of it."""
+    found = []
+    for metric in metrics:
+        for own, group in _groups(_where(rows, rows["measure"] == metric), ("split",)):
+            values = group.values[:, 0]
+            interval = student(values)
+            keys = {"split": own["split"], **_varied(group.setting)}
+            spread = float(values.std()) if len(values) > 1 else None
+            found.append(group.ours(metric, keys, interval=interval, spread=spread))
+    return found
+
+
+def note(setting: Mapping[str, Any]) -> str:
+    """What must be said of a number: first whether the data are those of the paper, then its word vectors."""
+    marks = {"partial": PARTIAL, "substituted": SUBSTITUTED}
+    parts = [marks[setting["data"]]] if "data" in setting else []
+    if vectors := setting.get("vectors"):
+        parts.append(f"vectors: {vectors}")
+    return "; ".join(parts)
+
+
+def _agreement(group: Group, metric: str, keys: Mapping[str, str]) -> Ours:
+    """A text that has no value with one seed (another class, no τ) counts with the others all the same."""
+    values, known = group.values, ~np.isnan(group.values)
+    if metric == "sig_frac":
+        values = np.where(known, values <= SIGNIFICANT, np.nan)
+    table = np.stack([np.where(known, values, 0.0), known.astype(np.float64)], axis=-1)
+    interval = crossed(table[known.any(axis=1)], seed=0, statistic=_ratio, resamples=RESAMPLES)
+    spreads = [float(np.nanstd(own)) for own in values[known.any(axis=1)]]
+    spread = float(np.mean(spreads)) if spreads and metric != "sig_frac" else None
+    return group.ours(metric, keys, interval=interval, spread=spread)
+
+
+def _ratio(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean of the values that are there, from (resample, example, [value, is there])."""
+    total, count = drawn.sum(axis=1).T
+    with np.errstate(invalid="ignore"):
+        mean: NDArray[np.float64] = total / count
+    return mean
+
+
+def _groups(rows: Columns, by: Sequence[str]) -> Iterator[tuple[dict[str, str], Group]]:
+    """The rows by data set, encoder, setting and these columns, in order; their values by seed."""
+    columns = ("dataset", "model", "setting", *by)
+    if not len(rows["value"]):
+        return
+    codes = [np.unique(rows[name].astype(str), return_inverse=True) for name in columns]
+    table = np.stack([code for _, code in codes])
+    places, which = np.unique(table, axis=1, return_inverse=True)
+    for i in range(places.shape[1]):
+        of = dict(zip(columns, (str(codes[j][0][code]) for j, code in enumerate(places[:, i])), strict=True))
+        mine = which.ravel() == i
+        seeds, seed = np.unique(rows["seed"][mine], return_inverse=True)
+        examples, example = np.unique(rows["example"][mine].astype(str), return_inverse=True)
+        values = np.full((len(seeds), len(examples)), np.nan)
+        values[seed, example] = rows["value"][mine].astype(np.float64)
+        group = Group(of["dataset"], of["model"], json.loads(of["setting"]), values)
+        yield {name: of[name] for name in by}, group
+
+
+def _where(rows: Columns, chosen: NDArray[np.bool_]) -> Columns:
+    return {name: column[chosen] for name, column in rows.items()}
+
+
+def _plain(label: str, names: Mapping[str, str]) -> str:
+    name = label.partition(":")[0]
+    return names.get(name, name)
+
+
+def _varied(setting: Mapping[str, Any]) -> dict[str, str]:
+    """What papers vary of a model beside its encoder: an attention that is not the usual one is a key."""
+    keys = {}
+    if setting.get("attention", "additive") != "additive":
+        keys["attention"] = str(setting["attention"])
+    return keys
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else value
