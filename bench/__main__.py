@@ -17,6 +17,9 @@ BENCHES: Table[object] = Table(
         "side_by_side": "bench.side_by_side:rows",
         "encoding": "bench.encoding:rows",
         "engine": "bench.engine:rows",
+        "integrated_gradient": "bench.integrated_gradient:rows",
+        "perturbing": "bench.perturbing:rows",
+        "agreement": "bench.agreement:rows",
     },
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +87,26 @@ def methods() -> str:
         parts.append(f"## {kind.capitalize()}")
         for name, entry in list_.entries(kind).items():
             text = from_docstring(list_.docstring(entry)) or list_.summary(entry)
-            parts.append(f"### {name}\n\n{text}".strip())
+            parts.append("\n".join([f"### {name}\n\n{text}".strip(), *_choices(list_.facts(entry))]))
     parts.append(from_docstring(list_.docstring(metrics)))
     return "\n\n".join(parts)
+
+
+def _choices(facts: dict[str, Any]) -> Iterator[str]:
+    """What can be chosen of an explainer, and what it needs, as more lines of its list."""
+    if not facts:
+        return
+    yield f"- **Sign:** {'for or against the class' if facts['signed'] else 'none'}."
+    if facts["needs"]:
+        yield f"- **Needs:** {', '.join(facts['needs'])}."
+    if facts["options"]:
+        yield f"- **Options:** {_settings(facts['options'])}."
+    for name, options in facts["presets"].items():
+        yield f"- **Preset `{name}`:** {_settings(options)}."
+
+
+def _settings(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"`{name}={value}`" for name, value in options.items())
 
 
 def from_docstring(text: str) -> str:

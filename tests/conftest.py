@@ -27,3 +27,9 @@ def shared_data() -> Path:
     if not os.environ.get("FAITHGAUGE_DATA") or not folder.is_dir():
         pytest.skip("needs real data: FAITHGAUGE_DATA does not name a folder")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a command stores goes to a folder of this test."""
+    monkeypatch.setenv("FAITHGAUGE_STORE", str(tmp_path_factory.mktemp("store", numbered=True)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,36 @@ def test_one_explainer_is_named_by_a_word_or_in_a_list(trained: Trained) -> None
     one, listed = (faithgauge.explain(trained, "good", explainers=x) for x in ("attention", ["attention"]))
     assert one == listed
     assert list(one.scores) == ["attention"]
+
+
+def test_a_class_is_explained_by_its_name_or_number(trained: Trained) -> None:
+    for target in ("no", 0):
+        found = faithgauge.explain(trained, "good film", explainers="leave_one_out", target=target)
+        assert found.targets == {"leave_one_out": "no"}
+    with pytest.raises(ConfigError, match="unknown class 'nay'"):
+        faithgauge.explain(trained, "good", target="nay")
+
+
+def test_the_seed_of_explain_is_that_of_what_is_drawn(trained: Trained) -> None:
+    one, again, other = (
+        faithgauge.explain(trained, "good film", explainers="random", seed=seed).scores for seed in (0, 0, 1)
+    )
+    assert one == again != other
+
+
+def test_scores_from_elsewhere_are_read_onto_the_tokens_of_the_model(
+    trained: Trained, tmp_path: Path
+) -> None:
+    rows = [{"text": "a good film", "scores": [1, 2, 3]}, {"text": "bad", "scores": [1, 2]}]
+    file = tmp_path / "mine.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    for given, name in ((file, "mine"), (str(file), "mine"), (rows, "scores")):
+        first, second = faithgauge.read_scores(given, trained, ["a good film", "bad"])
+        assert first.scores == {name: (1, 2, 3)}
+        assert first.reasons == {}
+        assert second.reasons[name].endswith(" 2: expected 1 tokens, found 2")
+    with pytest.raises(ConfigError, match="expected a list of texts, found one text"):
+        faithgauge.read_scores(rows, trained, "a good film")
 
 
 def test_a_name_of_nothing_is_answered_with_the_nearest() -> None:

@@ -24,19 +24,36 @@ EVERYWHERE = {"types", "errors", "registry", "config", "settings", "seeds", "ver
 MODELS = {"models", "encode", "data"}
 BELOW = {
     "data": set(),
+    "stats": set(),
     "encode": {"data"},
     "models": {"encode", "data"},
     "train": {"models", "encode", "data"},
-    "explain": {"models", "encode", "data"},
-    "faithfulness": {"models", "encode", "data"},
+    "report": set(),
+    "explain": {"report", "models", "encode", "data"},
+    "faithfulness": {"stats", "models", "encode", "data"},
     "engine": set(),
-    "results": {"engine"},
-    "steps": {"explain", "train", *MODELS},
-    "jobs": {"steps", "results", "engine", "faithfulness", "explain", "train", *MODELS},
-    "plans": {"jobs", "results", "engine", "data"},
-    "api": {"steps", "explain", "train", *MODELS},
-    "cli": {"api", "plans", "jobs", "steps", "results", "engine", "explain", "train", *MODELS},
-    "__init__": {"api", "steps", "models", "data"},
+    "results": {"stats", "engine"},
+    "steps": {"report", "explain", "train", *MODELS},
+    "measured": {"steps", "explain", "train", "faithfulness", *MODELS},
+    "jobs": {"measured", "stats", "steps", "results", "engine", "faithfulness", "explain", "train", *MODELS},
+    "papers": {"stats"},
+    "plans": {"jobs", "results", "engine", "explain", "papers", "stats", *MODELS},
+    "api": {"report", "steps", "explain", "train", *MODELS},
+    "cli": {
+        "report",
+        "stats",
+        "papers",
+        "api",
+        "plans",
+        "jobs",
+        "steps",
+        "results",
+        "engine",
+        "explain",
+        "train",
+        *MODELS,
+    },
+    "__init__": {"api", "report", "models", "data"},
 }
 """Which packages each package may import, besides itself and those above."""
 
@@ -135,8 +152,8 @@ def test_no_module_is_over_400_lines_and_no_function_over_60(module: str) -> Non
 
 @pytest.mark.parametrize("module", [module for module in MODULES if package(module) != "cli"])
 def test_a_function_takes_at_most_six_arguments_and_names_those_after_the_third(module: str) -> None:
-    """Left out: commands, whose arguments are the options of the command line, and the methods of private
-    classes, whose form torch prescribes."""
+    """Left out: commands, whose arguments are the options of the command line, explainers, whose named ones
+    are the options of the explainer, and the methods of private classes, whose form torch prescribes."""
     private = [n for n in ast.walk(MODULES[module]) if isinstance(n, ast.ClassDef) and n.name.startswith("_")]
     prescribed = {method for owner in private for method in owner.body}
     for node in ast.walk(MODULES[module]):
@@ -144,7 +161,8 @@ def test_a_function_takes_at_most_six_arguments_and_names_those_after_the_third(
             placed = [
                 a.arg for a in (*node.args.posonlyargs, *node.args.args) if a.arg not in ("self", "cls")
             ]
-            assert len(placed) + len(node.args.kwonlyargs) <= 6, node.name
+            explainer = module.startswith("explain/") and placed == ["model", "batch", "question"]
+            assert explainer or len(placed) + len(node.args.kwonlyargs) <= 6, node.name
             assert len(placed) <= 3 or node.name.startswith("_"), node.name
 
 

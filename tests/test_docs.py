@@ -11,10 +11,16 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import torch
+from fakes import EOS, SOS, batch_of, classifier
 from typer.main import get_command
 
 from faithgauge.cli.main import app
 from faithgauge.data.table import DATASETS
+from faithgauge.explain.asked import asked
+from faithgauge.explain.split import explain_batch
+from faithgauge.explain.table import EXPLAINERS
+from faithgauge.models.question import Known
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -120,6 +126,34 @@ def test_a_docstring_becomes_a_sentence_a_formula_and_a_list(build: ModuleType) 
         "- **Paper:** [attefa](references.md#attefa), eq. 7; [kim2014](references.md#kim2014).\n"
         "- **Cost:** linear: in n."
     )
+
+
+def test_the_methods_page_says_what_can_be_chosen_of_an_explainer(build: ModuleType) -> None:
+    page = build.generate.methods()
+    _, _, gradient = page.partition("### gradient\n")
+    gradient = gradient.partition("\n### ")[0]
+    assert gradient.endswith(
+        "- **Sign:** none.\n- **Needs:** embedding.\n- **Options:** `norm=embedding`.\n"
+        "- **Preset `recursive-roar-2022`:** `norm=vocabulary`, `target=gold`, `of=logit`.\n"
+    )
+    assert "**Sign:**" not in page.partition("## Explainers")[0]
+
+
+def test_the_explainer_that_is_shown_as_an_example_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (DOCS / "extending.md").read_text(encoding="utf-8")
+    (code,) = (
+        block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "Explainer(" in block
+    )
+    module = ModuleType("my_package.mine")
+    monkeypatch.setitem(sys.modules, "my_package.mine", module)
+    exec(code, vars(module))
+    monkeypatch.setitem(EXPLAINERS._entries, "mine", vars(module)["LENGTH"])  # type: ignore[index]
+    batch = batch_of([[SOS, 4, EOS], [SOS, 5, 6, EOS]])
+    plain, doubled = (
+        explain_batch(classifier(), batch, asked(name), known=Known()) for name in ("mine", "mine:doubled")
+    )
+    assert (plain.scores.isnan() == ~batch.maskable).all()
+    assert torch.equal(2 * plain.scores[batch.maskable], doubled.scores[batch.maskable])
 
 
 def test_every_reference_has_what_it_takes_to_find_it(build: ModuleType) -> None:

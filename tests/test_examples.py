@@ -37,7 +37,7 @@ def test_the_reviews_are_sixty_of_three_classes_and_no_two_alike() -> None:
 
 def test_every_file_that_a_command_of_the_readme_reads_is_there() -> None:
     files = [word for line in shown() for word in line if word.endswith(".csv")]
-    assert files == ["examples/reviews.csv"] * 2
+    assert files == ["examples/reviews.csv"] * 3
     assert all((ROOT / file).is_file() for file in files)
 
 
@@ -48,5 +48,7 @@ def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "examples" / "reviews.csv").write_bytes(REVIEWS.read_bytes())
     monkeypatch.chdir(tmp_path)
     commands = [line for line in shown() if "sst" not in line]
-    assert [line[0] for line in commands] == ["data", "train", "explain", "predict", "train"]
-    assert [run(line) for line in commands] == [0] * 5
+    assert [line[0] for line in commands] == [
+        *("data", "train", "explain", "explain", "explain", "list", "predict", "train")
+    ]
+    assert [run(line) for line in commands] == [0] * 8

@@ -151,3 +151,86 @@ def test_a_folder_with_the_name_of_a_synthetic_set_is_not_taken_for_it(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "planted").mkdir()
     assert jobs.prepare(DataConfig("planted"), {}).place is None
+
+
+def explanations(model: Job, data: Job, *names: str) -> dict[str, Job]:
+    return {name: jobs.Explain(model, data, name, ("test",), 4) for name in names}
+
+
+def test_of_a_split_so_many_texts_are_explained_and_the_rest_is_nan(tmp_path: Path) -> None:
+    data = prepared(reviews(tmp_path))
+    (job,) = explanations(trained(data), data, "attention").values()
+    store = Store(tmp_path / "store")
+    computed(store, job)
+    folder = store.place(key_of(job))
+    rows = np.load(folder / "rows-test.npy").tolist()
+    assert len(rows) == 4
+    scores = np.load(folder / "scores-test.npy")
+    encoded = open_corpus(store.place(key_of(data)) / "corpus").splits["test"]
+    explained = [
+        i
+        for i, (a, b) in enumerate(zip(encoded.ids.offsets, encoded.ids.offsets[1:], strict=False))
+        if not np.isnan(scores[a:b]).all()
+    ]
+    assert explained == rows
+    assert not (folder / "scores-train.npy").exists()
+
+
+def test_the_same_texts_are_explained_whatever_the_seed_and_the_explainer(tmp_path: Path) -> None:
+    data = prepared(reviews(tmp_path))
+    wanted = [
+        jobs.Explain(trained(data, seed), data, name, ("test",), 4, seed)
+        for seed, name in ((0, "attention"), (1, "attention"), (1, "random"))
+    ]
+    store = Store(tmp_path / "store")
+    computed(store, *wanted)
+    rows = [np.load(store.place(key_of(job)) / "rows-test.npy").tolist() for job in wanted]
+    assert rows[0] == rows[1] == rows[2]
+
+
+def test_explanations_are_compared_and_judged_by_erasing(tmp_path: Path) -> None:
+    data = prepared(reviews(tmp_path))
+    model = trained(data)
+    own = explanations(model, data, "attention", "random")
+    agree = jobs.Agree(model, data, own, ("kendall_tau", "overlap_fraction"))
+    erase = jobs.Erase(model, data, own, by="delete")
+    store = Store(tmp_path / "store")
+    computed(store, agree, erase)
+    rows = results.stored([agree], store).to_pylist()
+    texts = [row for row in rows if row["example"] is not None]
+    assert {row["measure"] for row in texts} == {"kendall_tau", "overlap_fraction"}
+    assert len(texts) == 2 * 4
+    assert {row["class"] for row in texts} <= {"no", "yes"}
+    assert {row["measure"] for row in rows} > {"kendall_tau_floor"}
+    erased = results.stored([erase], store).to_pylist()
+    assert {(row["explainer"], row["versus"]) for row in erased} == {
+        (name, versus) for name in ("attention", "random") for versus in (None, "random order")
+    }
+    assert json.loads(erased[0]["setting"])["erased_by"] == "delete"
+
+
+def test_evidence_is_looked_for_where_it_is_known(tmp_path: Path) -> None:
+    data = jobs.prepare(DataConfig("planted", evidence=1), {})
+    model = jobs.training(data, settings("x", **SMALL))
+    own = explanations(model, data, "oracle", "reversed")
+    job = jobs.Find(model, data, own)
+    store = Store(tmp_path / "store")
+    computed(store, job)
+    rows = results.stored([job], store).to_pylist()
+    found = {
+        name: {row["value"] for row in rows if (row["explainer"], row["versus"]) == (name, None)}
+        for name in own
+    }
+    assert found["oracle"] == {1.0}
+    assert max(found["reversed"]) < 1
+
+
+def test_without_known_evidence_its_test_fails_with_a_sentence(tmp_path: Path) -> None:
+    data = prepared(reviews(tmp_path))
+    model = trained(data)
+    graph = run(
+        [jobs.Find(model, data, explanations(model, data, "random"))], Store(tmp_path / "s"), Inline()
+    )
+    assert [node.reason for node in graph.values() if node.status == "failed"] == [
+        "expected texts whose evidence is known, found none; choose another data set"
+    ]

@@ -31,11 +31,12 @@ PUBLIC = [
     "load",
     "load_model",
     "predict",
+    "read_scores",
     "train",
 ]
 """Names may be added to this list; to take one away breaks somebody's program."""
 
-NEED_TORCH = ("Explanation", "Trained")
+NEED_TORCH = ("Trained",)
 
 
 def test_the_public_names_are_these() -> None:

@@ -100,3 +100,26 @@ def test_a_column_that_is_not_ours_is_refused_with_its_name(store: Store) -> Non
     pyarrow.parquet.write_table(pyarrow.table({"measure": ["m"], "valeu": [1.0]}), path)
     with pytest.raises(DataError, match="valeu"):
         results.read(path, "k")
+
+
+def test_rows_can_be_written_in_sets_of_columns_in_which_one_value_stands_for_all(tmp_path: Path) -> None:
+    parts = [
+        {"dataset": "sst", "measure": "tau", "example": ["0", "1"], "value": [0.5, math.nan]},
+        {"measure": ["low", "high"], "value": [1.0, 2.0], "seed": 3},
+        {"measure": [], "value": []},
+    ]
+    results.write_parts(parts, tmp_path / results.ROWS)
+    rows = results.read(tmp_path / results.ROWS, "key").to_pylist()
+    assert [(row["dataset"], row["measure"], row["example"], row["seed"]) for row in rows] == [
+        ("sst", "tau", "0", None),
+        ("sst", "tau", "1", None),
+        (None, "low", None, 3),
+        (None, "high", None, 3),
+    ]
+    assert [row["value"] for row in rows][::2] == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("part", [{"value": [1.0], "example": ["0", "1"]}, {"valu": [1.0]}, {"seed": 1}])
+def test_a_set_of_columns_that_do_not_fit_is_a_defect(tmp_path: Path, part: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="columns of lengths"):
+        results.write_parts([part], tmp_path / results.ROWS)

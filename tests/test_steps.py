@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
 from faithgauge import steps
 from faithgauge.config import EncodeConfig
 from faithgauge.data.dataset import Dataset
 from faithgauge.errors import ConfigError, DataError, FaithgaugeError, UnsupportedError
+from faithgauge.explain.asked import named
+from faithgauge.explain.given import of_rows
 from faithgauge.models.store import Trained
+from faithgauge.report.explanation import Explanation
 from faithgauge.settings import settings
 from faithgauge.train import checkpoint
 from faithgauge.train.metrics import METRICS
-from faithgauge.types import SPLITS, Batch, Example, Importance, Split, Task
+from faithgauge.types import SPLITS, Example, Split, Task
 
 SMALL = {
     "encoder": "mlp",
@@ -79,6 +81,11 @@ def trained() -> Trained:
 @pytest.fixture(scope="module")
 def pair() -> Trained:
     return train(toy("pair"))
+
+
+@pytest.fixture(scope="module")
+def two_sided() -> Trained:
+    return train(toy("pair"), pair="two_sided", epochs=1)
 
 
 @pytest.fixture(scope="module")
@@ -488,11 +495,15 @@ def test_what_makes_no_model_is_refused(
 def test_a_model_without_attention_predicts_and_refuses_to_explain(own: str) -> None:
     made = train(factory=f"{own}:Bag", epochs=1)
     assert steps.predict_texts(made, ["The good film"]).shape == (1, 2)
-    with pytest.raises(UnsupportedError, match="shows no attention"):
-        steps.explain_text(made, "The good film")
+    with pytest.raises(UnsupportedError, match="attention needs a model with attention"):
+        explained(made, "The good film")
 
 
 # ---- new texts
+
+
+def explained(trained: Trained, *texts: str, by: str = "attention") -> Explanation:
+    return steps.explain_text(trained, *texts, asked=named(by))
 
 
 def test_the_words_of_the_classes_decide_new_texts(trained: Trained) -> None:
@@ -515,7 +526,7 @@ def test_no_texts_have_no_predictions(trained: Trained) -> None:
 
 def test_tokens_are_the_text_between_their_spans(trained: Trained) -> None:
     text = "  The GOOD film,\tnumber 3!"
-    found = steps.explain_text(trained, text)
+    found = explained(trained, text)
     assert found.tokens == tuple(text[start:end] for start, end in found.spans)
     assert [token.lower() for token in found.tokens if token.isalnum()] == [
         "the",
@@ -529,7 +540,7 @@ def test_tokens_are_the_text_between_their_spans(trained: Trained) -> None:
 
 
 def test_an_explanation_has_a_score_per_token_and_none_for_special_ones(trained: Trained) -> None:
-    found = steps.explain_text(trained, "The good film")
+    found = explained(trained, "The good film")
     assert found.tokens == ("The", "good", "film")
     encoded = steps.read_texts(trained, ["The good film"]).splits["test"]
     assert len(encoded.ids.row(0)) == 5  # with begin and end
@@ -540,7 +551,7 @@ def test_an_explanation_has_a_score_per_token_and_none_for_special_ones(trained:
 
 
 def test_the_label_is_the_most_probable_one_and_probabilities_stand_by_name(trained: Trained) -> None:
-    found = steps.explain_text(trained, "The good film")
+    found = explained(trained, "The good film")
     assert found.label == "yes"
     assert list(found.probabilities) == ["no", "yes"]
     predicted = steps.predict_texts(trained, ["The good film"])[0]
@@ -548,7 +559,7 @@ def test_the_label_is_the_most_probable_one_and_probabilities_stand_by_name(trai
 
 
 def test_a_text_beyond_20000_tokens_is_cut(trained: Trained) -> None:
-    found = steps.explain_text(trained, "film " * 25_000)
+    found = explained(trained, "film " * 25_000)
     # Two of the 20,000 are the special ones.
     assert len(found.tokens) == 19_998
     assert found.spans[-1] == (5 * 19_997, 5 * 19_997 + 4)
@@ -568,13 +579,13 @@ def test_a_text_without_a_token_is_an_error_with_its_number(trained: Trained) ->
 
 def test_one_text_for_a_model_of_pairs_is_refused(pair: Trained) -> None:
     with pytest.raises(ConfigError) as raised:
-        steps.explain_text(pair, "The good film")
+        explained(pair, "The good film")
     assert str(raised.value) == "a model for pair tasks was given one text; expected two texts"
 
 
 def test_two_texts_for_a_model_of_single_ones_are_refused(trained: Trained) -> None:
     with pytest.raises(ConfigError) as raised:
-        steps.explain_text(trained, "The good film", "Is it good ?")
+        explained(trained, "The good film", "Is it good ?")
     assert str(raised.value) == "a model for single tasks was given two texts; expected one text"
 
 
@@ -593,7 +604,7 @@ def test_every_first_text_needs_its_second(pair: Trained) -> None:
 
 
 def test_of_a_pair_the_first_text_is_explained(pair: Trained) -> None:
-    found = steps.explain_text(pair, "The good film", "Is it good ?")
+    found = explained(pair, "The good film", "Is it good ?")
     assert found.tokens == ("The", "good", "film")
     assert found.text_pair == "Is it good ?"
 
@@ -604,21 +615,102 @@ def test_a_new_cloze_question_may_be_answered_with_any_class(cloze: Trained) -> 
     assert (likely > 0).all()
 
 
-def test_an_unknown_explainer_is_refused_before_the_text_is_read(trained: Trained) -> None:
-    with pytest.raises(ConfigError, match="unknown explainer 'atention': did you mean 'attention'"):
-        steps.explain_text(trained, "", explainers=["atention"])
+def test_both_texts_of_a_two_sided_pair_are_explained(two_sided: Trained) -> None:
+    found = explained(two_sided, "The good film", "Is it good ?", by="attention,random")
+    assert found.pair_tokens == ("Is", "it", "good", "?")
+    assert [len(one) for one in found.pair_scores.values()] == [4, 4]
+    assert sum(found.scores["attention"]) == pytest.approx(1)
+    assert sum(found.pair_scores["attention"]) == pytest.approx(1)
 
 
-def test_a_score_that_is_not_there_is_nan(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
-    def first(model: nn.Module, batch: Batch) -> Importance:
-        scores = torch.full(batch.ids.shape, torch.nan)
-        scores[:, 1] = 0.5
-        return Importance(scores, signed=False)
+def test_of_each_explainer_the_class_that_it_explains_is_named(trained: Trained) -> None:
+    found = explained(trained, "The good film", by="random,random:target=0:draw=2")
+    assert found.label == "yes"
+    assert found.targets == {"random": "yes", "random:draw=2:target=0": "no"}
 
-    monkeypatch.setattr(steps, "EXPLAINERS", {"first": first})
-    scores = steps.explain_text(trained, "The good film", explainers=["first"]).scores["first"]
-    assert scores[0] == 0.5
-    assert all(map(math.isnan, scores[1:]))
+
+@pytest.mark.parametrize(
+    ("target", "number"), [("no", 0), ("1", 1), ("predicted", "predicted"), ("gold", "gold")]
+)
+def test_a_class_is_aimed_at_by_name_or_number_and_the_names_of_explainers_stay(
+    trained: Trained, target: str, number: int | str
+) -> None:
+    found = steps.aimed(trained, named("random,gradient:recursive-roar-2022"), target)
+    assert list(found) == ["random", "gradient:recursive-roar-2022"]
+    assert [one.target for one in found.values()] == [number, number]
+
+
+def test_an_unknown_class_is_answered_with_the_nearest(trained: Trained) -> None:
+    with pytest.raises(ConfigError) as raised:
+        steps.aimed(trained, named("random"), "yess")
+    assert str(raised.value) == "unknown class 'yess': did you mean 'yes'?"
+
+
+def test_the_gold_class_is_explained_where_there_is_one(trained: Trained) -> None:
+    texts = [Example("The good film", label, str(label)) for label in (0, 1)]
+    found = list(steps.explain_examples(trained, texts, named("leave_one_out:target=gold")))
+    assert [one.gold for one in found] == ["no", "yes"]
+    assert [one.targets["leave_one_out:target=gold"] for one in found] == ["no", "yes"]
+    # p(no) = 1 - p(yes): what speaks for one class speaks as much against the other
+    for one, other in zip(*(one.scores["leave_one_out:target=gold"] for one in found), strict=True):
+        assert one == pytest.approx(-other, abs=1e-6)
+
+
+def test_without_labels_there_is_no_gold_class(trained: Trained) -> None:
+    with pytest.raises(ConfigError, match="expected labelled texts for target=gold"):
+        explained(trained, "The good film", by="random:target=gold")
+
+
+def test_each_text_of_many_is_explained_as_it_is_alone(trained: Trained) -> None:
+    texts = ["good", "The bad film , number 3 ! " * 3, "The good one"]
+    together = steps.explain_examples(trained, steps.new_examples(texts), named("attention,leave_one_out"))
+    for text, one in zip(texts, together, strict=True):
+        alone = explained(trained, text, by="attention,leave_one_out")
+        assert one.tokens == alone.tokens
+        for name, scores in one.scores.items():
+            assert scores == pytest.approx(alone.scores[name], abs=1e-5)
+
+
+def test_the_seed_decides_what_is_drawn(trained: Trained) -> None:
+    texts = steps.new_examples(["The good film"])
+    scores = [
+        next(
+            steps.explain_examples(trained, texts, named("random"), known=steps.known_of(trained, seed=seed))
+        )
+        for seed in (0, 0, 1)
+    ]
+    assert scores[0] == scores[1] != scores[2]
+
+
+def test_progress_is_told_by_explainer(trained: Trained) -> None:
+    told: list[tuple[str, float, float]] = []
+    texts = steps.new_examples(["good", "bad"])
+    steps.explain_examples(
+        trained, texts, named("random,attention"), on_progress=lambda *one: told.append(one)
+    )
+    assert told == [("random", 2, 2), ("attention", 2, 2)]
+
+
+def test_scores_from_elsewhere_stand_beside_ours_under_another_name(trained: Trained) -> None:
+    texts = steps.new_examples(["The good film"])
+    sheet = of_rows([{"text": "The good film", "mine": [1, 2, 3]}])
+    (found,) = steps.explain_examples(trained, texts, named("attention"), scores=sheet)
+    assert list(found.scores) == ["attention", "mine"]
+    assert found.scores["mine"] == (1, 2, 3)
+    taken = of_rows([{"text": "The good film", "attention": [1, 2, 3]}])
+    with pytest.raises(ConfigError, match="than for ours, found 'attention' twice; rename"):
+        steps.explain_examples(trained, texts, named("attention"), scores=taken)
+
+
+def test_the_training_split_of_a_models_data_is_read_in_its_ids(trained: Trained, tmp_path: Path) -> None:
+    file = tmp_path / "texts.csv"
+    file.write_text("text,label\n" + "".join(f"a good film {i},{['no', 'yes'][i % 2]}\n" for i in range(20)))
+    encoded = steps.training_texts(trained, str(file))
+    assert len(encoded) == 14
+    assert trained.tokenizer.index["good"] in encoded.ids.row(0)
+    file.write_text(file.read_text().replace(",no", ",maybe"))
+    with pytest.raises(DataError, match="expected a training split with classes no, yes, found maybe, yes"):
+        steps.training_texts(trained, str(file))
 
 
 # ---- sub-words
@@ -648,7 +740,7 @@ def subwords(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_sub_words_are_trained_on_stored_read_and_explained(subwords: Path, tmp_path: Path) -> None:
     made = train(tokenizer=subwords, epochs=20, select_by="loss", out=tmp_path)
     assert made.record["metrics"]["test"]["accuracy"] == 1.0
-    found = steps.explain_text(made, "The good FILMS")
+    found = explained(made, "The good FILMS")
     assert found.tokens == ("The", "good", "FILM", "S")
     assert found.spans == ((0, 3), (4, 8), (9, 13), (13, 14))
     assert sum(found.scores["attention"]) == pytest.approx(1)

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from faithgauge.version import __version__
 
 if TYPE_CHECKING:
-    from faithgauge.api import explain, load, load_model, predict, train
+    from faithgauge.api import explain, load, load_model, predict, read_scores, train
     from faithgauge.data.dataset import Dataset
     from faithgauge.errors import ConfigError, DataError, FaithgaugeError, JobError, UnsupportedError
     from faithgauge.models.store import Trained
-    from faithgauge.steps import Explanation
+    from faithgauge.report.explanation import Explanation
     from faithgauge.types import Batch, Classifier, Encoded, Example, Importance, Output
 
 __all__ = [
@@ -43,14 +43,15 @@ __all__ = [
     "load",
     "load_model",
     "predict",
+    "read_scores",
     "train",
 ]
 
 _PLACES = {
-    "faithgauge.api": ("explain", "load", "load_model", "predict", "train"),
+    "faithgauge.api": ("explain", "load", "load_model", "predict", "read_scores", "train"),
     "faithgauge.data.dataset": ("Dataset",),
     "faithgauge.errors": ("ConfigError", "DataError", "FaithgaugeError", "JobError", "UnsupportedError"),
-    "faithgauge.steps": ("Explanation",),
+    "faithgauge.report.explanation": ("Explanation",),
     "faithgauge.models.store": ("Trained",),
     "faithgauge.types": ("Batch", "Classifier", "Encoded", "Example", "Importance", "Output"),
 }

@@ -7,7 +7,7 @@ faithgauge.explain(trained, "something good something")
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from faithgauge.models.store import Trained
-    from faithgauge.steps import Explanation
+    from faithgauge.report.explanation import Explanation
     from faithgauge.train.fit import Event
 
 
@@ -78,8 +78,6 @@ def predict(
     """The probability of every class for every text: (example, class), in the order of `model.classes`."""
     from faithgauge import steps
 
-    if isinstance(texts, str) or isinstance(pairs, str):
-        raise ConfigError("expected a list of texts, found one text; put it into a list: [text]")
     return steps.predict_texts(_opened(model), texts, pairs)
 
 
@@ -89,12 +87,41 @@ def explain(
     text_pair: str | None = None,
     *,
     explainers: str | Sequence[str] = "attention",
+    target: str | int | None = None,
+    seed: int = 0,
 ) -> Explanation:
-    """What the model says of a text, and the score of each of its tokens by each explainer, one or more."""
-    from faithgauge import steps
+    """What the model says of a text, and the score of each of its tokens by each explainer, one or more.
 
-    names = [explainers] if isinstance(explainers, str) else explainers
-    return steps.explain_text(_opened(model), text, text_pair, explainers=names)
+    `target` is the class that is explained, by name or number; without it each explainer says itself.
+    """
+    from faithgauge import steps
+    from faithgauge.explain.asked import named
+
+    asked = named(explainers if isinstance(explainers, str) else ",".join(explainers))
+    trained = _opened(model)
+    if target is not None:
+        asked = steps.aimed(trained, asked, str(target))
+    return steps.explain_text(trained, text, text_pair, asked=asked, known=steps.known_of(trained, seed=seed))
+
+
+def read_scores(
+    scores: str | Path | Sequence[Mapping[str, Any]],
+    model: Trained | str | Path,
+    texts: Sequence[str],
+    *,
+    pairs: Sequence[str] | None = None,
+) -> list[Explanation]:
+    """Texts with scores from elsewhere on the tokens of the model: from a file, or rows as `from_shap` makes.
+
+    How a row says which text and tokens it is about is written in `explain.given`. Of a text whose scores
+    cannot be used, `reasons` says why.
+    """
+    from faithgauge import steps
+    from faithgauge.explain.given import of_rows, read_file
+
+    sheet = read_file(Path(scores)) if isinstance(scores, str | Path) else of_rows(scores)
+    examples = steps.new_examples(texts, pairs)
+    return list(steps.explain_examples(_opened(model), examples, {}, scores=sheet))
 
 
 def _opened(model: Trained | str | Path) -> Trained:

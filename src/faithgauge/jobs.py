@@ -13,11 +13,11 @@ A job that another needs is a field of it, so recursive ROAR is a loop that wrap
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from faithgauge import results
 from faithgauge.config import DataConfig, ModelConfig, TrainConfig, VectorConfig
@@ -29,8 +29,11 @@ from faithgauge.types import Split
 if TYPE_CHECKING:
     from faithgauge.encode.corpus import Corpus
     from faithgauge.models.store import Trained
+    from faithgauge.train.fit import Event
 
 CORPUS, MODEL = "corpus", "model"
+LISTENER: ContextVar[Callable[[Event], None]] = ContextVar("listener", default=lambda _: None)
+"""Who hears of every step of a training that runs in this process."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,11 +84,7 @@ class Train(Job):
             _corpus(here, self.data),
             factory=self.factory,
             folder=here.partial,
-            on_event=lambda event: here.progress(
-                (event.epoch - 1) * event.steps + event.step,
-                event.epochs * event.steps,
-                f"epoch {event.epoch}/{event.epochs}",
-            ),
+            on_event=lambda event: _tell(here, event),
         )
         record = {name: value for name, value in trained.record.items() if name != "seconds"}
         store.save(replace(trained, record=record), here.folder / MODEL)
@@ -100,39 +99,124 @@ class Evaluate(Job):
     splits: tuple[Split, ...] = ("validation", "test")
 
     def run(self, here: Here) -> None:
+        from faithgauge.measured import about
         from faithgauge.train.metrics import metrics
         from faithgauge.train.predict import predict
 
         trained, corpus = _trained(here, self.model), _corpus(here, self.data)
-        config = getattr(trained.classifier, "config", None)
-        model = asdict(config) if isinstance(config, ModelConfig) else {}
         rows = []
         for split in self.splits:
             if split in corpus.splits:
-                encoded = corpus.splits[split]
-                about = _about(trained.record, model) | {"split": split}
+                encoded, where = corpus.splits[split], about(trained, split)
                 for name, value in metrics(predict(trained.classifier, encoded), encoded.labels).items():
                     reason = "" if value == value else "not defined for these labels"
-                    rows.append(about | {"measure": name, "value": value, "reason": reason})
+                    rows.append(where | {"measure": name, "value": value, "reason": reason})
         results.write(rows, here.folder / results.ROWS)
 
 
 @dataclass(frozen=True, eq=False)
 class Explain(Job):
-    """One number per token of every split: ``scores-SPLIT.npy``, flat as the ids are."""
+    """One number per token: ``scores-SPLIT.npy``, flat as the ids are, and what else `Scores` holds.
+
+    `explainer` is written as `explain.asked` reads it; all `splits` where none is named. Of each at most
+    `instances` texts are explained, the same ones whatever the seed, and the scores of the rest are nan.
+    """
 
     model: Job
     data: Job
     explainer: str
+    splits: tuple[Split, ...] = ()
+    instances: int | None = None
+    seed: int = 0
 
     def run(self, here: Here) -> None:
         import numpy as np
 
-        from faithgauge.steps import explain_split
+        from faithgauge.explain.asked import asked
+        from faithgauge.explain.split import explain_split, sample
+        from faithgauge.steps import known_of
 
-        trained = _trained(here, self.model)
-        for split, encoded in _corpus(here, self.data).splits.items():
-            np.save(here.folder / f"scores-{split}.npy", explain_split(trained, encoded, self.explainer))
+        trained, corpus = _trained(here, self.model), _corpus(here, self.data)
+        known = known_of(trained, corpus.splits.get("train"), self.seed)
+        for split in self.splits or tuple(corpus.splits):
+            encoded = corpus.splits[split]
+            rows = sample(len(encoded), self.instances)
+            found = explain_split(
+                trained.classifier,
+                encoded,
+                asked(self.explainer),
+                known=known,
+                rows=rows,
+                on_progress=here.progress,
+            )
+            np.save(here.folder / f"rows-{split}.npy", rows)
+            for name, scores in (("scores", found.scores), ("pair", found.pair), ("error", found.error)):
+                if scores is not None:
+                    np.save(here.folder / f"{name}-{split}.npy", scores)
+
+
+@dataclass(frozen=True, eq=False)
+class Agree(Job):
+    """How far explanations of the same texts agree: one row for each text, pair of them and measure.
+
+    With `again`, the same explanations of another model, each is compared with itself instead. `setting` is
+    what the rows are to say of themselves beside all that they say anyway.
+    """
+
+    model: Job
+    data: Job
+    explanations: Mapping[str, Job]
+    measures: tuple[str, ...]
+    split: Split = "test"
+    again: Mapping[str, Job] = field(default_factory=dict)
+    setting: Mapping[str, Any] = field(default_factory=dict)
+
+    def run(self, here: Here) -> None:
+        from faithgauge import measured
+
+        of = measured.Measured.of(*_opened(here, self), self.split, setting=self.setting)
+        found = [of.explained(here.path(job), label) for label, job in self.explanations.items()]
+        if self.again:
+            other = [of.explained(here.path(job), label) for label, job in self.again.items()]
+            parts = measured.agreement_again(of, found, self.measures, again=other)
+        else:
+            parts = measured.agreement(of, found, self.measures)
+        results.write_parts(parts, here.folder / results.ROWS)
+
+
+@dataclass(frozen=True, eq=False)
+class Erase(Job):
+    """What becomes of the prediction when tokens go in the order of each explanation, or in random order."""
+
+    model: Job
+    data: Job
+    explanations: Mapping[str, Job]
+    split: Split = "test"
+    by: Literal["mask", "delete"] = "mask"
+
+    def run(self, here: Here) -> None:
+        from faithgauge import measured
+
+        of = measured.Measured.of(*_opened(here, self), self.split, setting={"erased_by": self.by})
+        found = [of.explained(here.path(job), label) for label, job in self.explanations.items()]
+        results.write_parts(measured.erasure(of, found, self.by), here.folder / results.ROWS)
+
+
+@dataclass(frozen=True, eq=False)
+class Find(Job):
+    """How well each explanation, or a random order, finds the tokens that are known to decide the label."""
+
+    model: Job
+    data: Job
+    explanations: Mapping[str, Job]
+    split: Split = "test"
+
+    def run(self, here: Here) -> None:
+        from faithgauge import measured
+
+        of = measured.Measured.of(*_opened(here, self), self.split)
+        found = [of.explained(here.path(job), label) for label, job in self.explanations.items()]
+        results.write_parts(measured.plausibility(of, found), here.folder / results.ROWS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,35 +281,6 @@ def training(data: Job, chosen: Settings, factory: str = "") -> Train:
     )
 
 
-def _about(record: Mapping[str, Any], model: Mapping[str, Any]) -> dict[str, Any]:
-    """The coordinates of a model's rows; `setting` has every one that has no column of its own.
-
-    Of the settings it names those that differ from the general default, and always what the papers vary.
-    """
-    setting = {
-        "attention": record["attention"],
-        "distribution": record["distribution"],
-        "selected_on": record["selected_on"],
-        "vectors": record["vectors"].get("vectors"),
-        **_changed(ModelConfig(), model),
-        **_changed(TrainConfig(), record["settings"]),
-    }
-    if not record["complete"]:
-        setting["data"] = "partial or substituted"
-    return {
-        "dataset": record["dataset"],
-        "model": record["encoder"],
-        "seed": record["seed"],
-        "setting": json.dumps(setting, sort_keys=True, separators=(",", ":")),
-    }
-
-
-def _changed(default: ModelConfig | TrainConfig, values: Mapping[str, Any]) -> dict[str, Any]:
-    named = {"encoder", "seed", "select_on"}
-    usual = asdict(default)
-    return {key: value for key, value in values.items() if key not in named and value != usual.get(key)}
-
-
 def _files(place: Path) -> tuple[File, ...]:
     """The file, or all files of the folder, in the order of their names."""
     found = [place] if place.is_file() else sorted(place.rglob("*"))
@@ -245,7 +300,17 @@ def _trained(here: Here, model: Job) -> Trained:
     return store.load(here.path(model) / MODEL)
 
 
+def _opened(here: Here, job: Agree | Erase | Find) -> tuple[Trained, Corpus]:
+    return _trained(here, job.model), _corpus(here, job.data)
+
+
 def _threads(here: Here) -> None:
     import torch
 
     torch.set_num_threads(here.threads)
+
+
+def _tell(here: Here, event: Event) -> None:
+    LISTENER.get()(event)
+    done = (event.epoch - 1) * event.steps + event.step
+    here.progress(done, event.epochs * event.steps, f"epoch {event.epoch}/{event.epochs}")

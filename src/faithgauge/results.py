@@ -57,6 +57,36 @@ def write(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     parquet.write_table(pyarrow.Table.from_pylist(list(rows), schema()), path)
 
 
+def write_parts(parts: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """Rows in sets of columns, in each of which a single value stands for all rows; written as they come."""
+    import pyarrow
+    from pyarrow import parquet
+
+    with parquet.ParquetWriter(path, schema()) as writer:
+        for part in parts:
+            sizes = {len(column) for column in part.values() if _is_column(column)}
+            if len(sizes) != 1 or not set(part) <= set(COLUMNS):
+                raise ValueError(f"a part has columns of lengths {sorted(sizes)}, named {', '.join(part)}")
+            (size,) = sizes
+            arrays = [_array(part.get(field.name), size, field.type) for field in schema()]
+            if size:
+                writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema()))
+
+
+def _is_column(value: object) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str)
+
+
+def _array(value: Any, size: int, kind: Any) -> Any:
+    import pyarrow
+
+    if value is None:
+        return pyarrow.nulls(size, kind)
+    if _is_column(value):
+        return pyarrow.array(value, kind)
+    return pyarrow.repeat(pyarrow.scalar(value, kind), size)
+
+
 def stored(jobs: Iterable[Job], store: Store) -> pyarrow.Table:
     """The rows of those jobs that have some and are stored, by job, example, measure, versus, setting."""
     import pyarrow

@@ -102,7 +102,7 @@ class Settings:
 
 def settings(name: str, preset: str | None = None, **given: Any) -> Settings:
     """The settings for data set `name`: those of `preset`, then those given; None means not given."""
-    flat = {**_preset(preset, name), **{k: v for k, v in given.items() if v is not None}}
+    flat = {**preset_for(preset, name), **{k: v for k, v in given.items() if v is not None}}
     by_part: dict[str, dict[str, Any]] = {part: {} for part in _PARTS}
     for key, value in flat.items():
         part = next((part for part, names in _NAMES.items() if key in names), None)
@@ -118,7 +118,7 @@ def settings(name: str, preset: str | None = None, **given: Any) -> Settings:
     )
 
 
-def _preset(preset: str | None, name: str) -> dict[str, Any]:
+def preset_for(preset: str | None, name: str) -> dict[str, Any]:
     """A paper's settings, with what it fixes for this data set: ``babi-2@…`` is one of babi."""
     if preset is None:
         return {}
@@ -143,6 +143,17 @@ def checked(kind: type[Config], values: Mapping[str, Any], *, strict: bool = Fal
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise ConfigError(f"{place}: {first['msg'].lower()}, found {first['input']!r}") from error
+
+
+def checked_value(kind: Any, value: str, place: str) -> Any:
+    """One value that was written as text, as the type it must have; `place` says whose value it is."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        messages = dict.fromkeys(one["msg"].lower() for one in error.errors())
+        raise ConfigError(f"{place}: {', or '.join(messages)}, found {value!r}") from error
 
 
 @cache

@@ -8,8 +8,9 @@ Each step is a function of its own module; here they are put in order.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,44 +19,37 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from faithgauge.config import EncodeConfig
+from faithgauge.config import DataConfig, EncodeConfig
 from faithgauge.data.dataset import Dataset
-from faithgauge.encode.batching import collate, reading_batches
+from faithgauge.data.load import load
+from faithgauge.data.sheet import Sheet
 from faithgauge.encode.corpus import Corpus, encode
 from faithgauge.encode.vectors import Vectors, embedding_matrix
 from faithgauge.encode.word2vec import train_word2vec
 from faithgauge.encode.words import WORDS
 from faithgauge.errors import ConfigError, DataError, UnsupportedError
-from faithgauge.explain.table import EXPLAINERS
+from faithgauge.explain.asked import Asked, Target
+from faithgauge.explain.given import align
+from faithgauge.explain.shown import Found, explanations
+from faithgauge.explain.split import explain_split, refuse_what_lacks
 from faithgauge.models import store
 from faithgauge.models.attention import ATTENTIONS, DISTRIBUTIONS
-from faithgauge.models.classifier import Shape, build, probabilities
+from faithgauge.models.classifier import Shape, build
 from faithgauge.models.encoders import ENCODERS
+from faithgauge.models.question import Known
 from faithgauge.models.store import Trained
 from faithgauge.registry import locate, unknown
+from faithgauge.report.explanation import Explanation
 from faithgauge.seeds import derive
 from faithgauge.settings import Settings
 from faithgauge.train import checkpoint
 from faithgauge.train.fit import Event, Fitted, fingerprint, fit
 from faithgauge.train.metrics import METRICS, metrics
-from faithgauge.train.predict import device_of, predict
+from faithgauge.train.predict import predict
 from faithgauge.types import SPLITS, Encoded, Example, Split, Task
 
-
-@dataclass(frozen=True)
-class Explanation:
-    """One text with a score per token from each explainer; nan where a token has none.
-
-    Token i is ``text[spans[i][0]:spans[i][1]]``; special tokens are left out.
-    """
-
-    text: str
-    text_pair: str | None
-    tokens: tuple[str, ...]
-    spans: tuple[tuple[int, int], ...]
-    label: str
-    probabilities: Mapping[str, float]
-    scores: Mapping[str, tuple[float, ...]]
+NO_LABEL = -1
+"""The label of a text that has none."""
 
 
 def train(
@@ -72,10 +66,10 @@ def train(
     `factory` is the place of a function from `Shape` to a model of the user's own.
     """
     refuse_unknown_names(chosen, factory)
-    _refuse_what_cannot_be(chosen, dataset, out)
+    refuse_what_cannot_be(chosen, dataset, out)
     corpus = encode(dataset, replace(dataset.encoding, **chosen.encode))
     if out is not None and store.is_model(out):
-        return _done_before(out, chosen, corpus, factory)
+        return done_before(out, chosen, corpus, factory=factory)
     trained = train_corpus(chosen, corpus, factory=factory, folder=out, on_event=on_event)
     if out is not None:
         store.save(trained, out)
@@ -100,23 +94,37 @@ def train_corpus(
 
 def read_texts(trained: Trained, texts: Sequence[str], pairs: Sequence[str] | None = None) -> Corpus:
     """New texts in the ids of a trained model; too long ones are cut, as nobody can be asked to mend them."""
-    if (pairs is not None) != (trained.task != "single"):
-        found = "two texts" if pairs is not None else "one text"
-        raise ConfigError(
-            f"a model for {trained.task} tasks was given {found}; expected {_texts_of(trained.task)}"
-        )
+    return read_examples(trained, new_examples(texts, pairs))
+
+
+def new_examples(texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[Example]:
+    """New texts, which have no label."""
+    if isinstance(texts, str) or isinstance(pairs, str):
+        raise ConfigError("expected a list of texts, found one text; put it into a list: [text]")
     seconds: Sequence[str | None] = pairs if pairs is not None else [None] * len(texts)
     if len(seconds) != len(texts):
         raise ConfigError(f"expected a second text for each of {len(texts)} texts, found {len(seconds)}")
-    candidates = tuple(range(len(trained.classes))) if trained.task == "cloze" else None
-    examples = [
-        Example(text, 0, f"text {i}", second, candidates=candidates)
+    return [
+        Example(text, NO_LABEL, f"text {i}", second)
         for i, (text, second) in enumerate(zip(texts, seconds, strict=True), start=1)
     ]
+
+
+def read_examples(trained: Trained, examples: Sequence[Example]) -> Corpus:
+    """As `read_texts`, of texts that may have labels and evidence."""
+    pairs = any(example.text_pair is not None for example in examples)
+    if examples and pairs != (trained.task != "single"):
+        found = "two texts" if pairs else "one text"
+        raise ConfigError(
+            f"a model for {trained.task} tasks was given {found}; expected {_texts_of(trained.task)}"
+        )
     for example in examples:
         if not example.text.strip():
             raise DataError(f"{example.id}: expected words, found an empty text; leave it out")
-    dataset = Dataset("texts", "", trained.task, trained.classes, {"test": examples})
+    if trained.task == "cloze":
+        every = tuple(range(len(trained.classes)))
+        examples = [replace(one, candidates=one.candidates or every) for one in examples]
+    dataset = Dataset("texts", "", trained.task, trained.classes, {"test": list(examples)})
     return encode(dataset, EncodeConfig(too_long="cut"), tokenizer=trained.tokenizer)
 
 
@@ -130,43 +138,75 @@ def predict_texts(
 
 
 def explain_text(
-    trained: Trained, text: str, text_pair: str | None = None, *, explainers: Sequence[str] = ("attention",)
+    trained: Trained,
+    text: str,
+    text_pair: str | None = None,
+    *,
+    asked: Mapping[str, Asked],
+    known: Known | None = None,
 ) -> Explanation:
     """One text, what the model says of it, and the score of each of its tokens by each explainer."""
-    methods = {name: EXPLAINERS[name] for name in explainers}
-    encoded = read_texts(trained, [text], None if text_pair is None else [text_pair]).splits["test"]
-    classes = len(trained.classes)
-    batch = collate(encoded, np.zeros(1, np.int64), classes=classes, device=device_of(trained.classifier))
-    with torch.inference_mode():
-        likely = probabilities(trained.classifier(batch).logits)[0].tolist()
-    own = batch.maskable[0]
-    spans = [(int(start), int(end)) for start, end in encoded.spans.row(0) if start >= 0]
-    scores = {
-        name: tuple(method(trained.classifier, batch).scores[0][own].tolist())
-        for name, method in methods.items()
+    examples = new_examples([text], None if text_pair is None else [text_pair])
+    (explanation,) = explain_examples(trained, examples, asked, known=known)
+    return replace(explanation, id="")
+
+
+def explain_examples(
+    trained: Trained,
+    examples: Sequence[Example],
+    asked: Mapping[str, Asked],
+    *,
+    known: Known | None = None,
+    scores: Sheet | None = None,
+    on_progress: Callable[[str, float, float], None] = lambda _explainer, _done, _total: None,
+) -> Iterator[Explanation]:
+    """Texts with the scores of their tokens: by the explainers `asked`, and `scores` from elsewhere.
+
+    All is computed at once, and what is wrong said before; the texts are put together one by one.
+    """
+    model, encoded = trained.classifier, read_examples(trained, examples).splits["test"]
+    known = known_of(trained) if known is None else known
+    for one in asked.values():
+        refuse_what_lacks(model, one, known=known, encoded=encoded)
+    given = {} if scores is None else align(scores, examples, encoded, tokenizer=trained.tokenizer)
+    if twice := asked.keys() & given.keys():
+        raise ConfigError(
+            f"expected other names for scores from elsewhere than for ours, found {min(twice)!r} twice; "
+            "rename it there, or ask for another explainer"
+        )
+    found = {
+        name: explain_split(model, encoded, one, known=known, on_progress=partial(on_progress, name))
+        for name, one in asked.items()
     }
-    return Explanation(
-        text=text,
-        text_pair=text_pair,
-        tokens=tuple(text[start:end] for start, end in spans),
-        spans=tuple(spans),
-        label=trained.classes[int(np.argmax(likely))],
-        probabilities=dict(zip(trained.classes, likely, strict=True)),
-        scores=scores,
-    )
+    likely = predict(model, encoded)
+    return explanations(examples, encoded, Found(asked, found, given), classes=trained.classes, likely=likely)
 
 
-def explain_split(trained: Trained, encoded: Encoded, explainer: str) -> NDArray[np.float32]:
-    """The scores of all tokens of a split, flat as its ids are; nan where a token has none."""
-    method = EXPLAINERS[explainer]
-    model, classes = trained.classifier, len(trained.classes)
-    scores = np.full(len(encoded.ids.values), np.nan, np.float32)
-    for rows in reading_batches(encoded.ids.lengths()):
-        batch = collate(encoded, rows, classes=classes, device=device_of(model))
-        starts = encoded.ids.offsets[rows][:, None] + np.arange(batch.ids.shape[1])
-        valid = batch.valid.cpu().numpy()
-        scores[starts[valid]] = method(model, batch).scores.cpu().numpy()[valid]
-    return scores
+def aimed(trained: Trained, asked: Mapping[str, Asked], target: str) -> dict[str, Asked]:
+    """The same explainers, all of one class: ``predicted``, ``gold``, or a class by its name or number."""
+    numbers: dict[str, Target] = {"predicted": "predicted", "gold": "gold"}
+    numbers |= {str(i): i for i in range(len(trained.classes))}
+    numbers |= {name: i for i, name in enumerate(trained.classes)}
+    if target not in numbers:
+        raise ConfigError(unknown("class", target, ("predicted", "gold", *trained.classes)))
+    return {name: replace(one, target=numbers[target]) for name, one in asked.items()}
+
+
+def training_texts(trained: Trained, data: str) -> Encoded:
+    """The training split of some data in the ids of a model that was trained on it."""
+    dataset = load(DataConfig(data))
+    if not dataset.splits.get("train") or dataset.classes != trained.classes:
+        found = ", ".join(dataset.classes) if dataset.splits.get("train") else "no training split"
+        raise DataError(
+            f"{data}: expected a training split with classes {', '.join(trained.classes)}, found {found}"
+        )
+    return read_examples(trained, dataset.splits["train"]).splits["test"]
+
+
+def known_of(trained: Trained, train: Encoded | None = None, seed: int = 0) -> Known:
+    """What explainers may draw on beside the text: special tokens, and the training split if it is there."""
+    tokenizer = trained.tokenizer
+    return Known(seed, tokenizer.pad, tokenizer.mask, train)
 
 
 def refuse_unknown_names(chosen: Settings, factory: str = "") -> None:
@@ -189,8 +229,8 @@ def refuse_unknown_names(chosen: Settings, factory: str = "") -> None:
             raise DataError(f"{file}: no such file; expected {expected}")
 
 
-def _refuse_what_cannot_be(chosen: Settings, dataset: Dataset, out: Path | None) -> None:
-    """What would fail only after the texts are encoded, or after the first epoch."""
+def refuse_what_cannot_be(chosen: Settings, dataset: Dataset | Corpus, out: Path | None) -> None:
+    """What would fail only after the first epoch, or at the end."""
     if len(dataset.classes) < 2:
         found = ", ".join(map(repr, dataset.classes)) or "none"
         raise DataError(f"{dataset.full_name}: expected two classes or more, found {found}")
@@ -241,7 +281,8 @@ def _new_model(chosen: Settings, corpus: Corpus, factory: str) -> tuple[nn.Modul
     return build(config, shape, chosen.train.seed, vectors=torch.from_numpy(matrix)), report
 
 
-def _done_before(out: Path, chosen: Settings, corpus: Corpus, factory: str) -> Trained:
+def done_before(out: Path, chosen: Settings, corpus: Corpus, *, factory: str = "") -> Trained:
+    """The model in a folder, if it is the one that this training would end with."""
     trained = store.load(out)
     model, _ = _new_model(chosen, corpus, factory)
     own = fingerprint(model, corpus.splits, chosen.train)
@@ -267,6 +308,7 @@ def _record(
     return {
         "dataset": corpus.full_name,
         "complete": corpus.complete,
+        "substituted": corpus.substituted,
         "missing": corpus.missing,
         "notes": corpus.notes,
         "encoding": corpus.report,

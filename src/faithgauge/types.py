@@ -129,10 +129,16 @@ class Output:
 
 @dataclass(frozen=True)
 class Importance:
-    """One number per token: (batch, token), nan outside `maskable`."""
+    """One number per token: (batch, token), nan outside `maskable`.
+
+    error        (batch)   what the scores of a text lack of what the method says they sum to
+    pair                   the scores of the second texts, where both are attended to
+    """
 
     scores: Tensor
     signed: bool
+    error: Tensor | None = None
+    pair: Importance | None = None
 
 
 @runtime_checkable
@@ -143,6 +149,10 @@ class Classifier(Protocol):
     attention   `forward` and `forward_embedded` take `attention` and return the one they used
     decode      `decode` computes the logits from hidden states and attention
     linear      `decode` is affine in (attention · hidden), so a projection can be shared
+    entry       `enter` is the affine map that is applied to every word vector first, wherever it stands;
+                `forward_entered(rows, batch, attention, beside=…)` goes on from its results, with what
+                `beside(batch)` made of the second texts (see `models.classifier`)
+    two_sided   both texts of a pair are attended to; `swapped()` is the model with the two exchanged
     """
 
     n_classes: int

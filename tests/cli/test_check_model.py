@@ -13,7 +13,7 @@ from faithgauge.encode.tokenizer import WordTokenizer
 from faithgauge.models.store import Trained, save
 
 WORDS = WordTokenizer.of("plain", ["bad", "film", "good", "the"])
-PROMISES = ["forward", "padding", "embedding", "attention", "decode", "linear"]
+PROMISES = ["forward", "padding", "embedding", "attention", "decode", "linear", "entry", "two_sided"]
 MODULE = '''
 import torch
 from torch import nn
@@ -74,7 +74,8 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_a_trained_model_is_listed_promise_by_promise(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check-model", "model"]) == 0
     out, err = capsys.readouterr()
-    assert [line.split()[:2] for line in out.splitlines()] == [[promise, "ok"] for promise in PROMISES]
+    found = [line.split()[:2] for line in out.splitlines()]
+    assert found == [[promise, "missing" if promise == "two_sided" else "ok"] for promise in PROMISES]
     assert out.splitlines()[0].split(None, 2)[2].strip() == "logits (3, 1)"
     assert err == ""
 
@@ -86,14 +87,14 @@ def test_json_has_a_finding_per_promise(capsys: pytest.CaptureFixture[str]) -> N
     found = json.loads(out)
     assert list(found) == ["model", "ok", "findings"]
     assert (found["model"], found["ok"]) == ("model", True)
-    assert [list(finding) for finding in found["findings"]] == [["promise", "status", "detail"]] * 6
+    assert [list(finding) for finding in found["findings"]] == [["promise", "status", "detail"]] * 8
     assert [finding["promise"] for finding in found["findings"]] == PROMISES
 
 
 def test_what_is_missing_is_no_error(own: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check-model", f"{own}:Bag"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[1] for line in lines] == ["ok", "ok", "missing", "missing", "missing", "missing"]
+    assert [line.split()[1] for line in lines] == ["ok", "ok", *["missing"] * 6]
     assert lines[3].rstrip() == (
         "attention  missing  not among its capabilities; every test of attention needs it"
     )

@@ -61,7 +61,7 @@ def lines(*arguments: object) -> list[str]:
 def test_list_says_which_sets_are_here(data: Path) -> None:
     listed = document("list", "--data-dir", data)
     here = {row["name"]: row["here"] for row in listed["datasets"]}
-    assert len(here) == 15
+    assert len(here) == 16
     assert [name for name, there in here.items() if there] == ["sst"]
     assert listed["synthetic"][0] == "mock-1"
     assert lines("list", "--data-dir", data)[1].split()[:3] == ["sst", "yes", "sentences"]

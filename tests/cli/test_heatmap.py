@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from faithgauge.cli.heatmap import heatmap, legend, style
+from faithgauge.cli.heatmap import grids, heatmap, legend, style
 
 TEXT = "a fine film"
 SPANS = [(0, 1), (2, 6), (7, 11)]
@@ -117,3 +117,51 @@ def test_the_legend_shows_both_ends_of_the_scale() -> None:
     assert legend([0.1, 0.42, nan], colour=True).plain == "0           0.42"
     assert legend([-0.1, 0.42], colour=True).plain == "-0.42           0.42"
     assert legend([0.1, 0.42], colour=False).plain == "numbers: scores of at least 20% of the largest, 0.42"
+
+
+def grid(tokens: list[str], scores: dict[str, list[float]], *, width: int = 80) -> list[list[str]]:
+    """The lines of each grid, without colour."""
+    found = []
+    for one in grids(tokens, scores, colour=False, width=width):
+        console = Console(file=StringIO(), width=width, highlight=False)
+        console.print(one)
+        assert isinstance(console.file, StringIO)
+        found.append([line.rstrip() for line in console.file.getvalue().splitlines()])
+    return found
+
+
+def test_in_a_grid_each_token_has_a_row_and_each_explainer_a_column() -> None:
+    assert grid(["a", "fine"], {"one": [0.5, 0.25], "two": [-2.0, nan]}) == [
+        ["        one    two", "a     0.500  -2.00", "fine  0.250      –"]
+    ]
+
+
+def test_a_column_is_coloured_by_its_own_strongest_score() -> None:
+    (one,) = grids(["a", "b"], {"x": [0.5, 0.25], "y": [-8.0, 0.0]}, colour=True, width=80)
+    cells = [list(column.cells) for column in one.columns[1:]]
+    assert [cell.style for cell in cells[0]] == [style(1.0), style(0.5)]  # type: ignore[union-attr]
+    assert [cell.style for cell in cells[1]] == [style(-1.0), ""]  # type: ignore[union-attr]
+
+
+def test_long_names_are_broken_where_their_parts_meet() -> None:
+    name = "integrated_gradient:recursive-roar-2022"
+    (lines,) = grid(["a"], {name: [1.0]})
+    assert [line.strip() for line in lines[:-1]] == ["integrated_", "gradient:", "recursive-", "roar-2022"]
+
+
+def test_columns_that_are_too_many_for_the_width_stand_below() -> None:
+    scores = {f"explainer {i}": [1.0] for i in range(7)}
+    blocks = grid(["word"], scores, width=40)
+    assert [len(block) for block in blocks] == [2, 2, 2, 2]
+    assert all(len(line) <= 40 for block in blocks for line in block)
+    assert len(grid(["word"], {"a" * 90: [1.0], "b": [1.0]}, width=20)) == 2
+
+
+def test_tokens_of_a_grid_are_printable_and_short() -> None:
+    (lines,) = grid(["\x1b[31m", "x" * 40, "a\nb"], {"one": [1.0, 0.5, 0.25]})
+    assert [line.split("  ")[0] for line in lines[1:]] == ["\\x1b[31m", "x" * 17 + "…", "a b"]
+
+
+def test_two_texts_may_share_a_scale() -> None:
+    shown = printed(heatmap(TEXT, SPANS, [0.0, 0.8, 0.4], colour=True, top=1.6), colour=True)
+    assert shown == "a " + boxed("fine", 201, 140, 70) + " " + boxed("film", 174, 142, 105) + "\n"

@@ -72,7 +72,7 @@ def test_without_an_epoch_nothing_is_printed(capsys: pytest.CaptureFixture[str])
 def shown(monkeypatch: pytest.MonkeyPatch, events: Sequence[Event], width: int = 80) -> list[str]:
     """What stood on the terminal, one entry per time that it was drawn."""
     terminal = Console(force_terminal=True, file=io.StringIO(), width=width, color_system=None)
-    monkeypatch.setattr(progress, "err", terminal)
+    monkeypatch.setattr(progress, "terminal", lambda: terminal)
     drawn = []
     with training_progress("validation", "roc_auc") as show:
         for event in events:
@@ -110,7 +110,7 @@ def test_the_bar_is_as_full_as_the_training_is_done(monkeypatch: pytest.MonkeyPa
 def done(monkeypatch: pytest.MonkeyPatch, event: Event) -> float:
     """The share of the task that is done after one event."""
     terminal = Console(force_terminal=True, file=io.StringIO(), width=80, color_system=None)
-    monkeypatch.setattr(progress, "err", terminal)
+    monkeypatch.setattr(progress, "terminal", lambda: terminal)
     with training_progress("validation", "roc_auc") as show:
         show(event)
         (bar,) = _bars(show)
@@ -124,7 +124,8 @@ def test_the_bar_fits_on_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_bar_goes_to_standard_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress, "err", Console(force_terminal=True, stderr=True, width=80))
+    screen = Console(force_terminal=True, stderr=True, width=80)
+    monkeypatch.setattr(progress, "terminal", lambda: screen)
     with training_progress("validation", "roc_auc") as show:
         show(EVENTS[0])
     out, err = capsys.readouterr()

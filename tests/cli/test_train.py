@@ -275,6 +275,23 @@ def test_the_same_seed_gives_the_same_weights_elsewhere(
     assert Path("one/model.safetensors").read_bytes() == Path("two/model.safetensors").read_bytes()
 
 
+def test_a_training_that_is_stored_is_copied_and_not_computed_again(
+    reviews: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = document(capsys, "train", reviews, *SMALL, "--out", "one")
+    assert run(["train", reviews, *SMALL, "--out", "two", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert json.loads(out) | {"model": "one"} == first
+    files = [{path.name: path.read_bytes() for path in Path(name).iterdir()} for name in ("one", "two")]
+    assert files[0] == files[1]
+
+
+def test_the_store_can_be_named(reviews: str, capsys: pytest.CaptureFixture[str]) -> None:
+    document(capsys, "train", reviews, *SMALL, "--out", "m", "--store", "mine")
+    assert Path("mine/store.json").is_file()
+
+
 # ---- what is refused
 
 
@@ -307,7 +324,8 @@ def test_the_same_seed_gives_the_same_weights_elsewhere(
 def test_what_is_wrong_is_one_line(
     reviews: str, capsys: pytest.CaptureFixture[str], arguments: str, message: str
 ) -> None:
-    assert error(capsys, "train", reviews, *arguments.split()) == message
+    found = error(capsys, "train", reviews, *arguments.split())
+    assert found.replace(f"{Path.cwd()}/", "") == message
     assert sorted(path.name for path in Path().iterdir()) == ["reviews.csv"]
 
 

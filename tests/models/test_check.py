@@ -13,11 +13,16 @@ from torch import Tensor, nn
 from faithgauge.config import ModelConfig
 from faithgauge.models.check import CAPABILITIES, Finding, check_model, example_batch
 from faithgauge.models.classifier import Shape, build
+from faithgauge.models.embedding import Rows
 from faithgauge.models.encoders import ENCODERS
 from faithgauge.types import Batch, Output, Task
 
 SHAPE = Shape(24, ("no", "yes"), "single")
 PROMISES = ["forward", "padding", *CAPABILITIES]
+SINGLE = {**dict.fromkeys(PROMISES, "ok"), "two_sided": "missing"}
+"""What a good model for single texts has."""
+PLAIN = {**SINGLE, "entry": "missing"}
+"""The same without the shortcut for many variants of one text."""
 
 
 def statuses(findings: list[Finding]) -> dict[str, str]:
@@ -39,7 +44,7 @@ def test_a_model_for_single_texts_keeps_every_promise(
     encoder: str, attention: str, distribution: str
 ) -> None:
     findings = check_model(classifier(encoder, attention=attention, distribution=distribution), SHAPE)
-    assert statuses(findings) == dict.fromkeys(PROMISES, "ok")
+    assert statuses(findings) == SINGLE
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -51,14 +56,15 @@ def test_a_model_for_two_texts_keeps_every_promise_and_does_not_claim_to_be_line
     task, form = options
     model = classifier(encoder, task=task, classes=classes, pair=form)
     findings = check_model(model, Shape(24, tuple("abc"[:classes]), task))
-    assert statuses(findings) == {**dict.fromkeys(PROMISES, "ok"), "linear": "missing"}
+    missing = {"linear": "missing"} | ({} if form == "two_sided" else {"two_sided": "missing"})
+    assert statuses(findings) == {**dict.fromkeys(PROMISES, "ok"), **missing}
     assert detail(findings, "linear") == "not among its capabilities; exact adversaries need it"
 
 
 def test_a_model_of_the_papers_size_keeps_every_promise() -> None:
     shape = Shape(5000, tuple(map(str, range(4))), "single")
     findings = check_model(build(ModelConfig("bilstm"), shape, seed=0), shape)
-    assert statuses(findings) == dict.fromkeys(PROMISES, "ok")
+    assert statuses(findings) == SINGLE
     assert detail(findings, "forward") == "logits (3, 4)"
     assert detail(findings, "embedding") == "embeds to 300 numbers, with a gradient"
 
@@ -66,7 +72,7 @@ def test_a_model_of_the_papers_size_keeps_every_promise() -> None:
 @pytest.mark.parametrize("vocabulary", [5, 6, 8])
 def test_a_vocabulary_of_a_few_words_is_enough(vocabulary: int) -> None:
     findings = check_model(classifier(vocabulary=vocabulary), replace(SHAPE, vocabulary=vocabulary))
-    assert statuses(findings) == dict.fromkeys(PROMISES, "ok")
+    assert statuses(findings) == SINGLE
 
 
 # ---- the batch
@@ -111,7 +117,7 @@ class Other(nn.Module):
         super().__init__()
         self.good = classifier("bilstm", classes=classes, task=task)
         self.n_classes = classes
-        self.capabilities: Any = self.good.capabilities
+        self.capabilities: Any = self.good.capabilities - {"entry"}
 
     def forward(self, batch: Batch, attention: Tensor | None = None) -> Any:
         return self.good(batch, attention)
@@ -340,7 +346,7 @@ class TanhOfStates(Other):
 class UnknownCapability(Other):
     def __init__(self) -> None:
         super().__init__()
-        self.capabilities = self.good.capabilities | {"atention", "heads"}
+        self.capabilities = self.capabilities | {"atention", "heads"}
 
 
 BROKEN: dict[type[Other], tuple[str, str]] = {
@@ -390,7 +396,7 @@ BROKEN: dict[type[Other], tuple[str, str]] = {
 
 
 def test_the_model_that_they_all_change_is_a_good_one() -> None:
-    assert statuses(check_model(Other(), SHAPE)) == dict.fromkeys(PROMISES, "ok")
+    assert statuses(check_model(Other(), SHAPE)) == PLAIN
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.__name__)
@@ -427,7 +433,7 @@ def test_a_promise_that_is_not_made_is_missing_and_not_wrong(capability: str) ->
     model = Other()
     model.capabilities = model.capabilities - {capability}
     found = statuses(check_model(model, SHAPE))
-    assert found == {**dict.fromkeys(PROMISES, "ok"), capability: "missing"}
+    assert found == {**PLAIN, capability: "missing"}
 
 
 def test_a_model_that_names_no_capabilities_lacks_all_of_them() -> None:
@@ -482,3 +488,70 @@ def test_an_interruption_is_no_finding() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         check_model(Interrupted(), SHAPE)
+
+
+# ---- shortcuts
+
+
+class Enters(Other):
+    """A good model with the shortcut."""
+
+    def __init__(self, *, task: Task = "single", pair: str = "queried") -> None:
+        super().__init__(task=task)
+        self.good = classifier("bilstm", task=task, pair=pair)
+        self.capabilities = self.good.capabilities
+
+    def enter(self, vectors: Tensor) -> Any:
+        return self.good.enter(vectors)
+
+    def beside(self, batch: Batch) -> Any:
+        return self.good.beside(batch)
+
+    def forward_entered(
+        self, rows: Rows, batch: Batch, attention: Tensor | None = None, *, beside: Tensor | None = None
+    ) -> Any:
+        return self.good.forward_entered(rows, batch, attention, beside=beside)
+
+    def swapped(self) -> Any:
+        return self.good.swapped()
+
+
+class EntersCrookedly(Enters):
+    def enter(self, vectors: Tensor) -> Any:
+        return self.good.enter(vectors.tanh())
+
+    def forward_entered(self, rows: Rows, batch: Batch, *_: Any, **__: Any) -> Any:
+        return self.good(batch)
+
+
+class EntersTwice(Enters):
+    def enter(self, vectors: Tensor) -> Any:
+        return 2 * self.good.enter(vectors)
+
+
+class SwapsNothing(Enters):
+    def swapped(self) -> Any:
+        return self.good
+
+
+def test_a_model_with_shortcuts_keeps_their_promises() -> None:
+    assert statuses(check_model(Enters(), SHAPE)) == SINGLE
+    shape = replace(SHAPE, task="pair")
+    found = statuses(check_model(Enters(task="pair", pair="two_sided"), shape))
+    assert found == {**dict.fromkeys(PROMISES, "ok"), "linear": "missing"}
+
+
+@pytest.mark.parametrize(
+    ("model", "promise", "what"),
+    [
+        (EntersCrookedly(), "entry", "enter half-way between two vectors: differs by "),
+        (EntersTwice(), "entry", "the logits of what has entered: differs by "),
+        (SwapsNothing(task="pair", pair="two_sided"), "two_sided", "the logits of swapped() for swapped"),
+    ],
+    ids=["crooked", "twice", "not swapped"],
+)
+def test_a_shortcut_that_leads_elsewhere_is_found(model: Enters, promise: str, what: str) -> None:
+    task: Task = "pair" if promise == "two_sided" else "single"
+    findings = check_model(model, replace(SHAPE, task=task))
+    assert [finding.promise for finding in findings if finding.status == "wrong"] == [promise]
+    assert detail(findings, promise).startswith(what)

@@ -2,44 +2,56 @@
 
 The stronger the score, the more vivid the background: orange for positive scores, blue for negative ones (two
 hues that every common kind of colour vision tells apart), from grey upwards, so that it reads on dark and on
-light terminals alike. Where there is no colour the strongest tokens are followed by their number.
+light terminals alike. Where there is no colour the strongest tokens are followed by their number. Several
+explainers are compared in a grid: a row for each token, a column for each explainer.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
+from rich.cells import cell_len
 from rich.color import Color
 from rich.style import Style
+from rich.table import Table as Grid
 from rich.text import Text
 
-from faithgauge.cli.output import printable_character
+from faithgauge.cli.output import printable, printable_character
+from faithgauge.report.heatmap import FAINT, number, shares, strongest
 
 Rgb = tuple[float, float, float]
 
 _GREY: Rgb = (148, 144, 140)
 _ORANGE: Rgb = (255, 136, 0)
 _BLUE: Rgb = (64, 156, 255)
-_FAINT = 0.05
-"""Below this share of the strongest score a token stays plain."""
 _NUMBERED = 0.2
 """From this share on a token's number is written where there is no colour."""
+_LONGEST, _HEADING = 18, 12
+"""Characters of a token in a grid, and of a line of a heading."""
 
 
-def heatmap(text: str, spans: Sequence[tuple[int, int]], scores: Sequence[float], *, colour: bool) -> Text:
+def heatmap(
+    text: str,
+    spans: Sequence[tuple[int, int]],
+    scores: Sequence[float],
+    *,
+    colour: bool,
+    top: float | None = None,
+) -> Text:
     """The text with its scores: token i is ``text[spans[i][0]:spans[i][1]]``.
 
-    Scores are relative to the strongest one. A token without a score (nan) or without a place in the text
-    (-1, -1) stays plain. Control characters are shown as escapes; nothing in the text is read as markup.
+    Scores are relative to the strongest one, or to `top`. A token without a score (nan) or without a place in
+    the text (-1, -1) stays plain. Control characters are shown as escapes; nothing in the text is read as
+    markup.
     """
     shown = [printable_character(character) for character in text]
     places = [0, *accumulate(len(piece) for piece in shown)]
-    shares = _shares(scores)
     tokens = [
         (places[start], places[end], score, share)
-        for (start, end), score, share in zip(spans, scores, shares, strict=True)
+        for (start, end), score, share in zip(spans, scores, shares(scores, top), strict=True)
         if 0 <= start < end and math.isfinite(share)
     ]
     if colour:
@@ -56,8 +68,51 @@ def legend(scores: Sequence[float], *, colour: bool) -> Text:
     if not colour:
         return Text(f"numbers: scores of at least {_NUMBERED:.0%} of the largest, {top:.2g}")
     steps = [low / top + (1 - low / top) * i / 8 for i in range(9)] if top else []
-    bar = [(" ", style(step)) if abs(step) >= _FAINT else (" ", Style()) for step in steps]
+    bar = [(" ", style(step)) if abs(step) >= FAINT else (" ", Style()) for step in steps]
     return Text.assemble(f"{low:.2g} ", *bar, f" {top:.2g}")
+
+
+def grids(
+    tokens: Sequence[str], scores: Mapping[str, Sequence[float]], *, colour: bool, width: int
+) -> Iterator[Grid]:
+    """Each token in a row, each explainer in a column; one grid below the other where they are too wide."""
+    words = [short(token) for token in tokens]
+    columns = [_column(name, own, colour=colour) for name, own in scores.items()]
+    room = width - max(map(cell_len, words), default=0)
+    while columns:
+        wide = list(accumulate(2 + max(cell_len(line) for line in own[0].split("\n")) for own in columns))
+        some = max(sum(one <= room for one in wide), 1)
+        grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        grid.add_column("", no_wrap=True)
+        for heading, _ in columns[:some]:
+            grid.add_column(Text(heading), justify="right", no_wrap=True, vertical="bottom")
+        for word, *cells in zip(words, *(cells for _, cells in columns[:some]), strict=True):
+            grid.add_row(Text(word), *cells)
+        yield grid
+        columns = columns[some:]
+
+
+def _column(name: str, scores: Sequence[float], *, colour: bool) -> tuple[str, list[Text]]:
+    """The heading of an explainer, in lines, and its numbers."""
+    top, signed = strongest(scores), any(score < 0 for score in scores)
+    written = [number(score, top, signed=signed) for score in scores]
+    lines = [""]
+    for part in re.findall(r"[^_:=-]*[_:=-]?", printable(name)):
+        if lines[-1] and len(lines[-1] + part) > _HEADING:
+            lines.append("")
+        lines[-1] += part
+    width = max(map(len, [*lines, *written]))
+    cells = [
+        Text(text.rjust(width), style(share) if colour and abs(share) >= FAINT else "")
+        for text, share in zip(written, shares(scores), strict=True)
+    ]
+    return "\n".join(lines), cells
+
+
+def short(token: str) -> str:
+    """A token as it stands in a grid or a list."""
+    word = printable(token).replace("\n", " ")
+    return word if cell_len(word) <= _LONGEST else f"{word[: _LONGEST - 1]}…"
 
 
 def style(share: float) -> Style:
@@ -67,16 +122,10 @@ def style(share: float) -> Style:
     return Style.from_color(Color.from_rgb(0, 0, 0), Color.from_rgb(*mixed))
 
 
-def _shares(scores: Sequence[float]) -> list[float]:
-    """Scores divided by the largest magnitude; all zero where that is zero."""
-    top = max((abs(score) for score in scores if math.isfinite(score)), default=0.0)
-    return [score / top if top else 0.0 * score for score in scores]
-
-
 def _painted(shown: str, tokens: list[tuple[int, int, float, float]]) -> Text:
     text = Text(shown)
     for start, end, _, share in sorted(tokens, key=lambda token: abs(token[3])):
-        if abs(share) >= _FAINT:
+        if abs(share) >= FAINT:
             text.stylize(style(share), start, end)
     return text
 

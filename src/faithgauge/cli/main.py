@@ -26,6 +26,7 @@ from faithgauge.cli import (
     list_,
     plan,
     predict,
+    reproduce,
     results,
     status,
     train,
@@ -51,6 +52,7 @@ app.command("predict")(predict.command)
 app.command("explain")(explain.command)
 app.command("check-model")(check_model.command)
 app.command("list")(list_.command)
+app.command("reproduce")(reproduce.command)
 app.command("run")(run_study.command)
 app.command("plan")(plan.command)
 app.command("status")(status.command)

@@ -19,6 +19,7 @@ from rich.table import Table as Grid
 from faithgauge.cli.options import Json, Threads, takes_data
 from faithgauge.cli.output import emit, err, out, printable
 from faithgauge.cli.progress import training_progress
+from faithgauge.cli.studies import StoreFolder, store_at
 from faithgauge.config import DataConfig, EncodeConfig, ModelConfig, TrainConfig, VectorConfig
 
 HELP = {
@@ -102,37 +103,60 @@ def _command(
     folder: Annotated[
         Path | None, typer.Option("--out", help="Folder of the model.", show_default=False)
     ] = None,
+    store: StoreFolder = None,
     threads: Threads = 1,
     as_json: Json = False,
     **options: Any,
 ) -> None:
     """Train a classifier on a data set, a file or a folder of labelled texts.
 
-    Run again with the same --out, a training that was killed goes on where it stood.
+    The training is stored: asked for again it is only copied to --out, and one that was killed goes on where
+    it stood.
     """
-    import torch
-
-    from faithgauge import steps
-    from faithgauge.data.load import load
+    from faithgauge import jobs, steps
+    from faithgauge.encode.corpus import open_corpus
+    from faithgauge.engine.alone import compute
+    from faithgauge.models.store import is_model
     from faithgauge.settings import settings
 
     chosen = replace(settings(config.name, preset, **options), data=config)
     steps.refuse_unknown_names(chosen, model)
-    torch.set_num_threads(threads)
-    dataset = load(config)
+    place = store_at(store)
+    data = jobs.prepare(config, chosen.encode)
+    corpus = open_corpus(compute(data, place, threads=threads) / jobs.CORPUS)
     if folder is None:
         parts = (Path(config.name).stem, chosen.model.encoder, str(chosen.train.seed))
         folder = Path("runs") / "-".join(parts)
     if not as_json:
-        for note in (*dataset.missing, *dataset.notes):
+        for note in (*corpus.missing, *corpus.notes):
             err.print(printable(note), soft_wrap=not err.is_terminal)
-    with training_progress(chosen.train.select_on, chosen.train.select_by) as on_event:
-        trained = steps.train(chosen, dataset, factory=model, out=folder, on_event=on_event)
-    record = trained.record
+    steps.refuse_what_cannot_be(chosen, corpus, folder)
+    if is_model(folder):
+        record = steps.done_before(folder, chosen, corpus, factory=model).record
+    else:
+        with training_progress(chosen.train.select_on, chosen.train.select_by) as on_event:
+            heard = jobs.LISTENER.set(on_event)
+            try:
+                result = compute(jobs.training(data, chosen, model), place, threads=threads)
+            finally:
+                jobs.LISTENER.reset(heard)
+        record = _export(result, folder)
     if as_json:
         emit(_document(folder, record))
     else:
         _print(folder, record)
+
+
+def _export(result: Path, folder: Path) -> Mapping[str, Any]:
+    """Write the stored model to a folder of the user's, with the time that its training took."""
+    from faithgauge.engine.store import PROVENANCE, read_json
+    from faithgauge.jobs import MODEL
+    from faithgauge.models.store import load, save
+
+    trained = load(result / MODEL)
+    record = {**trained.record, "seconds": read_json(result / PROVENANCE)["seconds"]}
+    save(replace(trained, record=record), folder)
+    return record
 
 
 def _document(folder: Path, record: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import errno
 import io
 import time
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -35,12 +35,13 @@ class Ticket:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How it ended: `reason` is one line, `log` the file with the rest."""
+    """How it ended: `reason` is one line, `log` the file with the rest, `error` the class of an exception."""
 
     key: str
     status: Literal["done", "failed", "died"]
     reason: str = ""
     log: Path | None = None
+    error: str = ""
 
 
 @dataclass
@@ -100,7 +101,8 @@ def _compute(store: Store, ticket: Ticket) -> Outcome:
     except (Exception, SystemExit) as error:  # the job's own code may raise anything
         ours = isinstance(error, FaithgaugeError)
         text = _one_line(error) if ours else "".join(traceback.format_exception(error))
-        return failed(store, key, reason=_one_line(error), log=output.getvalue() + text)
+        outcome = failed(store, key, reason=_one_line(error), log=output.getvalue() + text)
+        return replace(outcome, error=type(error).__name__)
     return Outcome(key, "done")
 
 

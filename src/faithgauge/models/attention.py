@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from faithgauge.models.product import linear
 from faithgauge.registry import Table
 
 Scores = Float[Tensor, "batch token"]
@@ -42,11 +43,10 @@ class Additive(nn.Module):
     def forward(
         self, hidden: Float[Tensor, "batch token hidden"], query: Float[Tensor, "batch embed"] | None
     ) -> Scores:
-        projected = self.attn1(hidden)
+        projected = linear(self.attn1, hidden)
         if self.query is not None and query is not None:
             projected = projected + self.query(query)[:, None]
-        # 2σ(2x) − 1 is tanh, in a fraction of its time on a CPU.
-        return torch.as_tensor(self.attn2(torch.sigmoid(projected * 2) * 2 - 1))[..., 0]
+        return torch.as_tensor(self.attn2(_tanh(projected)))[..., 0]
 
 
 class Dot(nn.Module):
@@ -139,6 +139,13 @@ DISTRIBUTIONS: Table[Callable[[Tensor, Tensor, float], Tensor]] = Table(
     {"softmax": softmax, "entmax15": entmax15, "sparsemax": sparsemax, "uniform": uniform},
     group="faithgauge.distributions",
 )
+
+
+def _tanh(numbers: Tensor) -> Tensor:
+    """tanh as 2σ(2x) − 1, in a fraction of its time on a CPU; without a gradient `numbers` is overwritten."""
+    if numbers.requires_grad:
+        return torch.sigmoid(numbers * 2) * 2 - 1
+    return numbers.mul_(2).sigmoid_().mul_(2).sub_(1)
 
 
 def _projected(project: Callable[..., Tensor], scores: Tensor, maskable: Tensor) -> Tensor:

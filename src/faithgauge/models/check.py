@@ -15,9 +15,11 @@ import torch
 from torch import Tensor, nn
 
 from faithgauge.models.classifier import Shape, probabilities
+from faithgauge.models.embedding import Rows, rows_of
+from faithgauge.models.question import swap
 from faithgauge.types import Batch
 
-CAPABILITIES = ("embedding", "attention", "decode", "linear")
+CAPABILITIES = ("embedding", "attention", "decode", "linear", "entry", "two_sided")
 TOLERANCE = 1e-4
 
 
@@ -41,7 +43,7 @@ def check_model(model: nn.Module, shape: Shape) -> list[Finding]:
     named: object = getattr(model, "capabilities", frozenset())
     if not isinstance(named, set | frozenset | list | tuple):
         return [*findings, Finding("capabilities", "wrong", f"expected a set of names, found {named!r}")]
-    for name, check in zip(CAPABILITIES, (_embedding, _attention, _decode, _linear), strict=True):
+    for name, check in zip(CAPABILITIES, _checks(), strict=True):
         if name in named:
             findings.append(_try(name, partial(check, model, batch)))
         else:
@@ -62,7 +64,7 @@ def example_batch(shape: Shape, texts: int = 3) -> Batch:
     batch = Batch(ids, lengths, valid, maskable, labels=torch.zeros(texts, dtype=torch.long))
     if shape.task == "single":
         return batch
-    pair = Batch(ids, lengths, valid, maskable)
+    pair = Batch((ids + maskable).clamp(max=last), lengths, valid, maskable)  # other words where there are
     candidates = torch.ones(texts, len(shape.classes), dtype=torch.bool) if shape.task == "cloze" else None
     return Batch(ids, lengths, valid, maskable, batch.labels, candidates=candidates, pair=pair)
 
@@ -72,11 +74,17 @@ _COST = {
     "attention": "every test of attention needs it",
     "decode": "permuted and adversarial attention need it",
     "linear": "exact adversaries need it",
+    "entry": "without it LIME, SHAP and integrated gradients are slower",
+    "two_sided": "without it only the first text of a pair is explained",
 }
 
 
 class _Broken(Exception):  # noqa: N818 never leaves this module
     pass
+
+
+def _checks() -> tuple[Callable[[Any, Batch], str], ...]:
+    return (_embedding, _attention, _decode, _linear, _entry, _two_sided)
 
 
 def _try(promise: str, check: Callable[[], str]) -> Finding:
@@ -169,6 +177,25 @@ def _linear(model: Any, batch: Batch) -> str:
     ends = (model.decode(hidden * 3, first, batch) + model.decode(-hidden, first, batch)) / 2
     _equal("the logits half-way between two hidden states", model.decode(hidden, first, batch), ends)
     return "the logits are affine in the attention, and in the hidden states"
+
+
+def _entry(model: Any, batch: Batch) -> str:
+    rows = rows_of(model.embed(batch))
+    entered = model.enter(rows.vectors)
+    output = model.forward_entered(Rows(entered, rows.places), batch, beside=model.beside(batch))
+    _equal("the logits of what has entered", output.logits, model(batch).logits)
+    between = (model.enter(rows.vectors * 3) + model.enter(-rows.vectors)) / 2
+    _equal("enter half-way between two vectors", between, entered)
+    return "the logits again from what has entered, which is affine in the vectors"
+
+
+def _two_sided(model: Any, batch: Batch) -> str:
+    if batch.pair is None:
+        raise _Broken("expected a task with two texts, found one")
+    _equal(
+        "the logits of swapped() for swapped texts", model.swapped()(swap(batch)).logits, model(batch).logits
+    )
+    return "texts and model can be exchanged"
 
 
 def _two_attentions(batch: Batch) -> tuple[Tensor, Tensor]:

@@ -9,6 +9,8 @@ argument: it takes the place of α and of nothing else.
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
@@ -20,6 +22,7 @@ from faithgauge.config import ModelConfig
 from faithgauge.models.attention import ATTENTIONS, DISTRIBUTIONS
 from faithgauge.models.embedding import Embedding, Rows, rows_of
 from faithgauge.models.encoders import ENCODERS
+from faithgauge.models.line import Line
 from faithgauge.seeds import derive
 from faithgauge.types import Batch, Output, Task
 
@@ -80,9 +83,8 @@ class AttentionClassifier(nn.Module):
         self.query = nn.Linear(size, half) if queried else None
         width = {"single": size, "queried": half, "two_sided": 4 * size}[self.form]
         self.decoder = nn.Linear(width, shape.logits)
-        self.capabilities = frozenset(
-            {"embedding", "attention", "decode"} | ({"linear"} if self.form == "single" else set())
-        )
+        own = {"single": {"linear"}, "queried": set(), "two_sided": {"two_sided"}}[self.form]
+        self.capabilities = frozenset({"embedding", "attention", "decode", "entry"} | own)
 
     def extra_repr(self) -> str:
         return f"{self.config}, {self.shape}"
@@ -97,6 +99,51 @@ class AttentionClassifier(nn.Module):
         self, embedded: Float[Tensor, "batch token embed"], batch: Batch, attention: Tensor | None = None
     ) -> Output:
         return self._from_rows(rows_of(embedded), batch, attention)
+
+    def enter(self, vectors: Float[Tensor, "vocab embed"]) -> Float[Tensor, "vocab hidden"]:
+        """The affine map that the encoder begins with, where it has one; else the vectors as they are."""
+        enter = cast("Callable[[Tensor], Tensor]", getattr(self.encoder, "enter", nn.Identity()))
+        return enter(vectors)
+
+    def beside(self, batch: Batch) -> Float[Tensor, "batch hidden"] | None:
+        """What the second texts come to, which no change of the first ones touches."""
+        return None if self.form == "single" else self._second(batch).state
+
+    def forward_entered(
+        self, rows: Rows, batch: Batch, attention: Tensor | None = None, *, beside: Tensor | None = None
+    ) -> Output:
+        """The output for what has entered; of `batch` only lengths, `maskable` and candidates are read."""
+        second = None if beside is None else _Second(beside)
+        encode = getattr(self.encoder, "forward_entered", self.encoder)
+        hidden, _ = cast("tuple[Tensor, Tensor]", encode(rows, batch.lengths))
+        return self._from_hidden(hidden, batch, second, given=attention)
+
+    def forward_along(
+        self, line: Line, batch: Batch, attention: Tensor | None = None, *, beside: Tensor | None = None
+    ) -> Output:
+        """The output at all points of lines between what has entered, as `forward_entered` gives it for each.
+
+        A gradient reaches the starts of the lines, and need not reach anything else.
+        """
+        if not hasattr(self.encoder, "along"):
+            return self.forward_entered(line.rows(), batch, attention, beside=beside)
+        second = None if beside is None else _Second(beside)
+        along = cast("Callable[[Line, Tensor], Tensor]", self.encoder.along)
+        return self._from_hidden(along(line, batch.lengths), batch, second, given=attention)
+
+    def swapped(self) -> AttentionClassifier:
+        """A two-sided model with its texts exchanged: what explains a first text then explains the second.
+
+        Both texts have one encoder and one attention, so all that differs is where the decoder expects them.
+        """
+        if self.form != "two_sided":
+            raise ValueError(f"only a two-sided model can be swapped, this one is {self.form}")
+        other = copy.copy(self)
+        other._modules = dict(self._modules)
+        other.decoder = copy.deepcopy(self.decoder)
+        first, second, *rest = self.decoder.weight.detach().chunk(4, -1)
+        other.decoder.weight.data = torch.cat([second, first, *rest], -1)
+        return other
 
     def decode(
         self,
@@ -113,6 +160,11 @@ class AttentionClassifier(nn.Module):
     def _from_rows(self, rows: Rows, batch: Batch, given: Tensor | None) -> Output:
         hidden, _ = self.encoder(rows, batch.lengths)
         second = None if self.form == "single" else self._second(batch)
+        return self._from_hidden(hidden, batch, second, given=given)
+
+    def _from_hidden(
+        self, hidden: Tensor, batch: Batch, second: _Second | None, *, given: Tensor | None
+    ) -> Output:
         query = second.state if self.form == "queried" and second is not None else None
         attention = self._attend(hidden, batch, query) if given is None else given
         logits = self._logits(_weigh(attention, hidden), batch, second)

@@ -4,21 +4,27 @@ Every encoder has the same shape: it is made from the size of its input and its 
 papers'), names the size of its output, and maps `Rows` and lengths to (hidden, final). `final` is the state
 that a query is made of: the last states of both directions where there is a direction, else the mean over the
 text. Padding changes neither. What is linear or pointwise in the input is computed once per distinct vector.
+
+Where the first thing that happens to a vector is an affine map, an encoder has that map as `enter`, and goes
+on from its result with `forward_entered`: what asks for many variants of one text computes it once for all.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import cast
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from faithgauge.errors import ConfigError
 from faithgauge.models.embedding import Rows
+from faithgauge.models.line import Line, scan_line
 from faithgauge.models.scan import scan
+from faithgauge.models.shared import shared_states
 from faithgauge.registry import Table
 
 Hidden = Float[Tensor, "batch token hidden"]
@@ -50,17 +56,46 @@ class BiLSTM(nn.Module):
     def forward(self, rows: Rows, lengths: Lengths) -> tuple[Hidden, Final]:
         if rows.vectors.is_cuda:
             return packed(self.rnn, rows, lengths)
+        return self._scanned(Rows(self.enter(rows.vectors), rows.places), lengths)
+
+    def enter(self, vectors: Float[Tensor, "vocab embed"]) -> Float[Tensor, "vocab hidden"]:
+        """What a vector adds to the gates of both directions."""
+        weight = self._both("weight_ih_l0").flatten(0, 1)
+        bias = (self._both("bias_ih_l0") + self._both("bias_hh_l0")).flatten()
+        return torch.addmm(bias, vectors, weight.t())
+
+    def forward_entered(self, rows: Rows, lengths: Lengths) -> tuple[Hidden, Final]:
+        if torch.is_grad_enabled() or rows.vectors.is_cuda:
+            return self._scanned(rows, lengths)
+        projected = rows.vectors.view(-1, 2, len(self.doubled)) / self.doubled
+        weight = self._both("weight_hh_l0") / self.doubled[:, None]
+        hidden = shared_states(weight, projected, rows.places, lengths=lengths)
+        return hidden.flatten(2), _ends(hidden[:, :, 0], hidden[:, :, 1], lengths)
+
+    def _scanned(self, rows: Rows, lengths: Lengths) -> tuple[Hidden, Final]:
         backwards = reversal(lengths, rows.places.shape[1])
         hidden = scan(self._both("weight_hh_l0").transpose(1, 2), self._gates(rows, backwards))
+        return self._by_text(hidden, lengths, backwards)
+
+    def along(self, line: Line, lengths: Lengths) -> Hidden:
+        """The states of `forward_entered` at all points of lines, with a gradient of their starts alone."""
+        shape = (*line.start.shape[:2], 2, -1)
+        valid = valid_tokens(lengths[: shape[0]], shape[1])[..., None, None]
+        # A closed input gate leaves the state at zero until the text begins, for the direction from the end.
+        closed = torch.arange(len(self.doubled), device=valid.device) < self.size // 2
+        start = _by_step(line.start.reshape(*shape)).masked_fill(_by_step(~valid) & closed, -1e4)
+        change = _by_step(line.change.reshape(*shape)) * _by_step(valid)
+        weight = self._both("weight_hh_l0")
+        return scan_line(weight, start, change, shares=line.shares, room=line.room)
+
+    def _by_text(self, hidden: Tensor, lengths: Lengths, backwards: Tensor) -> tuple[Hidden, Final]:
         forward, backward = hidden[:, 0].transpose(0, 1), hidden[:, 1].transpose(0, 1)
         backward = _reorder(backward, backwards)
         return torch.cat([forward, backward], -1), _ends(forward, backward, lengths)
 
     def _gates(self, rows: Rows, backwards: Tensor) -> Tensor:
-        """The input projections, gathered to (step, 2, batch, 4 hidden); direction 1 reads from the end."""
-        weight = self._both("weight_ih_l0").flatten(0, 1)
-        bias = (self._both("bias_ih_l0") + self._both("bias_hh_l0")).flatten()
-        projected = torch.addmm(bias, rows.vectors, weight.t()).view(-1, self.doubled.shape[0])
+        """What enters, gathered to (step, 2, batch, 4 hidden); direction 1 reads from the end."""
+        projected = rows.vectors.view(-1, self.doubled.shape[0])
         ahead, behind = rows.places, rows.places.gather(1, backwards)
         return F.embedding(torch.stack([ahead.t() * 2, behind.t() * 2 + 1], 1), projected)
 
@@ -136,8 +171,13 @@ class MLP(nn.Module):
         self.layer = nn.Linear(embed_size, self.size)
 
     def forward(self, rows: Rows, lengths: Lengths) -> tuple[Hidden, Final]:
-        states = torch.sigmoid(self.layer(rows.vectors) * 2) * 2 - 1
-        hidden = Rows(states, rows.places).spread()
+        return self.forward_entered(Rows(self.enter(rows.vectors), rows.places), lengths)
+
+    def enter(self, vectors: Float[Tensor, "vocab embed"]) -> Float[Tensor, "vocab hidden"]:
+        return cast("Tensor", self.layer(vectors))
+
+    def forward_entered(self, rows: Rows, lengths: Lengths) -> tuple[Hidden, Final]:
+        hidden = Rows(torch.sigmoid(rows.vectors * 2) * 2 - 1, rows.places).spread()
         return hidden, _mean(hidden, valid_tokens(lengths, rows.places.shape[1]))
 
 
@@ -157,7 +197,13 @@ class Average(nn.Module):
         self.layer = nn.Linear(embed_size, self.size)
 
     def forward(self, rows: Rows, lengths: Lengths) -> tuple[Hidden, Final]:
-        hidden = Rows(F.relu(self.layer(rows.vectors)), rows.places).spread()
+        return self.forward_entered(Rows(self.enter(rows.vectors), rows.places), lengths)
+
+    def enter(self, vectors: Float[Tensor, "vocab embed"]) -> Float[Tensor, "vocab hidden"]:
+        return cast("Tensor", self.layer(vectors))
+
+    def forward_entered(self, rows: Rows, lengths: Lengths) -> tuple[Hidden, Final]:
+        hidden = Rows(F.relu(rows.vectors), rows.places).spread()
         return hidden, _mean(hidden, valid_tokens(lengths, rows.places.shape[1]))
 
 
@@ -181,9 +227,15 @@ class SmallTransformer(nn.Module):
         self.norm = nn.LayerNorm(self.size)
 
     def forward(self, rows: Rows, lengths: Lengths) -> tuple[Hidden, Final]:
+        return self.forward_entered(Rows(self.enter(rows.vectors), rows.places), lengths)
+
+    def enter(self, vectors: Float[Tensor, "vocab embed"]) -> Float[Tensor, "vocab hidden"]:
+        return cast("Tensor", self.project(vectors))
+
+    def forward_entered(self, rows: Rows, lengths: Lengths) -> tuple[Hidden, Final]:
         valid = valid_tokens(lengths, rows.places.shape[1])
-        hidden = Rows(self.project(rows.vectors), rows.places).spread()
-        hidden = hidden + _positions(hidden.shape[1], self.size).to(hidden)
+        hidden = rows.spread()
+        hidden = hidden + positions(hidden.shape[1], self.size).to(hidden)
         for block in self.blocks:
             hidden = block(hidden, valid)
         hidden = self.norm(hidden)
@@ -250,6 +302,12 @@ def reversal(lengths: Lengths, width: int) -> Tensor:
     return torch.where(mirrored >= 0, mirrored, places)
 
 
+def _by_step(gates: Shaped[Tensor, "batch token _ _"]) -> Tensor:
+    """(token, 2, batch, …), where direction 1 stands in its own order, from the last token."""
+    ahead, behind = gates[:, :, 0], gates[:, :, -1].flip(1)
+    return torch.stack([ahead, behind], 2).permute(1, 2, 0, 3)
+
+
 def _reorder(hidden: Hidden, places: Tensor) -> Hidden:
     return hidden.gather(1, places[..., None].expand_as(hidden))
 
@@ -263,6 +321,6 @@ def _mean(hidden: Hidden, valid: Tensor) -> Final:
     return (hidden * valid[..., None]).sum(1) / valid.sum(1, keepdim=True).clamp(min=1)
 
 
-def _positions(width: int, size: int) -> Tensor:
+def positions(width: int, size: int) -> Tensor:
     steps = torch.arange(width)[:, None] * torch.exp(torch.arange(0, size, 2) * (-math.log(1e4) / size))
     return torch.stack([steps.sin(), steps.cos()], -1).flatten(1)[:, :size]

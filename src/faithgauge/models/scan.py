@@ -77,6 +77,8 @@ class _Scan(torch.autograd.Function):
             by_gate[step, :, :, 3].mul_(arriving)
             if step:
                 arriving = torch.baddbmm(hidden_grad[step - 1], grad[step], back)
+        if not ctx.needs_input_grad[1]:
+            return grad, None
         earlier = hidden[:-1].permute(1, 3, 0, 2).reshape(directions, size, -1)
         later = grad[1:].transpose(0, 1).reshape(directions, -1, width)
         return grad, torch.bmm(earlier, later)

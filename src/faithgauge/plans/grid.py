@@ -5,7 +5,7 @@ What two cells have in common (the encoded data of one data set, say) is one job
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,21 +31,49 @@ def performance(cell: Cell) -> list[Job]:
 
 
 def explanations(cell: Cell) -> list[Job]:
-    """The scores of every token of every split by each of the study's `explainers`."""
-    return [jobs.Explain(cell.model, cell.data, explainer) for explainer in cell.study.explainers]
+    """The scores of every token by each of the study's `explainers`."""
+    return list(explained(cell).values())
 
 
 TESTS: Table[Callable[[Cell], list[Job]]] = Table(
-    "test", {"performance": performance, "explanations": explanations}, group="faithgauge.tests"
+    "test",
+    {
+        "performance": performance,
+        "explanations": explanations,
+        "agreement": "faithgauge.plans.agreement:agreement",
+        "stability": "faithgauge.plans.agreement:stability",
+        "erasure": "faithgauge.plans.erasure:erasure",
+        "deletion": "faithgauge.plans.erasure:deletion",
+        "evidence": "faithgauge.plans.erasure:evidence",
+    },
+    group="faithgauge.tests",
 )
 """What can be asked of the models of a study: from a cell to the jobs that answer."""
 
 
+def explained(cell: Cell, seed: int | None = None) -> dict[str, Job]:
+    """By label the explanations of a cell, or of the same cell with another seed."""
+    from faithgauge.explain.asked import asked
+
+    study, model = cell.study, cell.model
+    if seed is not None:
+        model = replace(model, train=replace(model.train, seed=seed))
+    return {
+        one.label: jobs.Explain(model, cell.data, one.text, study.splits, study.instances, model.train.seed)
+        for one in map(asked, study.explainers)
+    }
+
+
 def jobs_of(study: Study) -> list[Job]:
     """The jobs whose results the study asks for, in the order of its grid; what they need hangs on them."""
+    return targets_of(study, cells(study))
+
+
+def targets_of(study: Study, points: Iterable[Cell]) -> list[Job]:
+    """The jobs that answer the study's tests at these points of its grid."""
     tests = [TESTS[name] for name in study.tests]
     try:
-        found = [job for cell in cells(study) for test in tests for job in test(cell)]
+        found = [job for cell in points for test in tests for job in test(cell)]
     except FaithgaugeError as error:
         raise type(error)(f"{study.path.name}: {error}") from error
     return list({key_of(job): job for job in found}.values())

@@ -13,7 +13,6 @@ from faithgauge.registry import Table, locate, unknown
 NAMED = {
     ("", "preset"): "faithgauge.settings:PRESETS",
     ("", "tests"): "faithgauge.plans.grid:TESTS",
-    ("", "explainers"): "faithgauge.explain.table:EXPLAINERS",
     ("encode", "words"): "faithgauge.encode.words:WORDS",
     ("model", "encoder"): "faithgauge.models.encoders:ENCODERS",
     ("model", "attention"): "faithgauge.models.attention:ATTENTIONS",
@@ -46,6 +45,25 @@ def refuse_unknown_factory(factory: str, places: Places) -> None:
             locate(factory)
     except FaithgaugeError as error:
         raise type(error)(f"{places.of('', 'factory')}: {error}") from error
+
+
+def refuse_unknown_explainers(explainers: Iterable[str], factory: str, places: Places) -> None:
+    """Names, options and presets of explainers, and what they need of a model of the user's own."""
+    from faithgauge.explain.asked import asked
+
+    try:
+        wanted = [asked(text) for text in explainers]
+        if factory:
+            from faithgauge.explain.split import refuse_what_lacks
+            from faithgauge.models.classifier import Shape
+            from faithgauge.models.question import Known
+            from faithgauge.models.store import make
+
+            model = make(factory, Shape(8, ("0", "1"), "single"))
+            for one in wanted:
+                refuse_what_lacks(model, one, known=Known(mask=0))
+    except FaithgaugeError as error:
+        raise type(error)(f"{places.of('', 'explainers')}: {error}") from error
 
 
 def find_files(folder: Path, grid: Grid, places: Places) -> Grid:

@@ -25,9 +25,15 @@ from typing import Any
 
 from faithgauge.config import AtLeastOne, DataConfig, EncodeConfig, ModelConfig, TrainConfig, VectorConfig
 from faithgauge.errors import ConfigError
-from faithgauge.plans.names import Grid, find_files, refuse_unknown_factory, refuse_unknown_names
+from faithgauge.plans.names import (
+    Grid,
+    find_files,
+    refuse_unknown_explainers,
+    refuse_unknown_factory,
+    refuse_unknown_names,
+)
 from faithgauge.plans.written import Places, read_tables
-from faithgauge.settings import PRESETS, Settings, checked, settings
+from faithgauge.settings import Settings, checked, preset_for, settings
 from faithgauge.types import Split
 
 
@@ -35,8 +41,8 @@ from faithgauge.types import Split
 class Study:
     """What a study asks for; `settings` are the points of its grid, in the order of the file.
 
-    `splits` are those on which performance is measured; `explainers` is for tests that explain; `factory` is
-    a model of the user's own; `threads` is how many each job may use.
+    `splits` are those on which is measured; `explainers` is for tests that explain, `instances` bounds the
+    texts of a split that they explain; `factory` is a model of the user's own; `threads` is for each job.
     """
 
     name: str
@@ -45,6 +51,7 @@ class Study:
     tests: tuple[str, ...] = ("performance",)
     explainers: tuple[str, ...] = ("attention",)
     splits: tuple[Split, ...] = ("test",)
+    instances: AtLeastOne | None = None
     factory: str = ""
     threads: AtLeastOne = 1
     path: Path = Path()
@@ -81,8 +88,9 @@ def read(path: Path, changes: Sequence[str] = ()) -> Study:
     study = _top(path.stem, {key: value for key, value in written.items() if key not in KINDS}, places)
     grid: Grid = {table: _lists(written.get(table, {}), table, places) for table in KINDS}
     chosen = {"preset": [study.preset] if study.preset else [], "tests": study.tests}
-    refuse_unknown_names({**chosen, "explainers": study.explainers}, grid, places)
+    refuse_unknown_names(chosen, grid, places)
     refuse_unknown_factory(study.factory, places)
+    refuse_unknown_explainers(study.explainers, study.factory, places)
     cells = _cells(study, find_files(path.absolute().parent, grid, places))
     return replace(study, path=path, settings=tuple(cells))
 
@@ -131,20 +139,28 @@ def _lists(written: Mapping[str, Any], table: str, places: Places) -> dict[str, 
 def _cells(study: Study, grid: Grid) -> list[Settings]:
     """Every combination; each dataclass is made once and shared by the cells that have it."""
     start = settings("", study.preset)
-    given = PRESETS[study.preset] if study.preset else {}
-    parts: dict[str, list[Any]] = {}
-    for table, kind in KINDS.items():
-        lists = dict(grid[table])
-        if table == "train":
-            lists["seed"] = list(study.seeds)
-        preset = {key: [given[key]] for key in KEYS[table] if key in given}
-        combined = [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
-        base = {key: values[0] for key, values in preset.items()}
-        parts[table] = [_part(kind, table, base | values) for values in combined]
-    return [
-        replace(start, data=data, encode=encode, model=model, vectors=vectors, train=train)
-        for data, encode, model, vectors, train in itertools.product(*parts.values())
-    ]
+    known: dict[str, list[list[Any]]] = {}
+    cells = []
+    for data in _crossed(study, grid, "data", {}):
+        given = preset_for(study.preset, data.name)
+        rest = known.setdefault(
+            repr(given), [_crossed(study, grid, table, given) for table in KINDS if table != "data"]
+        )
+        cells += [
+            replace(start, data=data, encode=encode, model=model, vectors=vectors, train=train)
+            for encode, model, vectors, train in itertools.product(*rest)
+        ]
+    return cells
+
+
+def _crossed(study: Study, grid: Grid, table: str, given: Mapping[str, Any]) -> list[Any]:
+    """Every combination of the values of one table, which stand before those of a preset."""
+    lists = dict(grid[table])
+    if table == "train":
+        lists["seed"] = list(study.seeds)
+    base = {key: given[key] for key in KEYS[table] if key in given}
+    combined = [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
+    return [_part(KINDS[table], table, base | values) for values in combined]
 
 
 def _part(kind: type[Any], table: str, values: Mapping[str, Any]) -> Any:

@@ -1,0 +1,61 @@
+"""A page of results from what `faithgauge reproduce … --json` printed: numbers beside the published ones.
+
+    python docs/record.py TITLE COMMAND SECONDS FILE.json >> docs/results/PAPER.md
+
+Only numbers that were computed stand on the page, by data set and encoder; a published number that lies
+outside our interval is marked. With fewer than three seeds intervals are over texts alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+HEAD = "| what | published | ours | 95 % interval | difference | texts | seeds |"
+RULE = "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+
+
+def main(title: str, command: str, seconds: str, file: str) -> None:
+    document = json.loads(Path(file).read_text(encoding="utf-8"))
+    print(f"\n## {title}\n\n```sh\n{command}\n```\n\nComputed in {seconds}.\n")
+    rows = [row for row in document["rows"] if row["ours"] is not None]
+    for where in sorted({_where(row) for row in rows}):
+        mine = [row for row in rows if _where(row) == where]
+        print(f"### {' '.join(where)}\n\n{HEAD}\n{RULE}")
+        print("\n".join(_line(row) for row in mine))
+        notes = sorted({row["note"].partition("; mean and std")[0] for row in mine} - {""})
+        print("\n" + "; ".join(notes) + ".\n" if notes else "")
+    print("| claim | verdict | evidence |\n| --- | --- | --- |")
+    for finding in document["findings"]:
+        if finding["verdict"] != "untested":
+            evidence = finding["evidence"].replace("|", "\\|")
+            print(f"| {finding['claim']} (`{finding['name']}`) | {finding['verdict']} | {evidence} |")
+
+
+def _where(row: dict[str, Any]) -> tuple[str, str]:
+    return row["dataset"].partition("@")[0], row["encoder"]
+
+
+def _line(row: dict[str, Any]) -> str:
+    names = list(row)
+    keys = names[names.index("metric") + 1 : names.index("published")]
+    what = " ".join(
+        [row["metric"], *(f"{name} {row[name]}" if name == "class" else row[name] for name in keys)]
+    )
+    interval = "" if row["low"] is None else f"{row['low']:.3f} – {row['high']:.3f}"
+    difference = "" if row["difference"] is None else f"{row['difference']:+.3f}"
+    marked = difference + (" *" if row["inside"] is False else "")
+    numbers = (_number(row["published"], row["published_spread"]), _number(row["ours"], row["spread"]))
+    return f"| {what} | {' | '.join(numbers)} | {interval} | {marked} | {row['n']} | {row['n_seeds']} |"
+
+
+def _number(value: float | str | None, spread: float | None) -> str:
+    if not isinstance(value, float):
+        return "" if value is None else str(value)
+    return f"{value:.3f}" if spread is None else f"{value:.3f} ± {spread:.3f}"
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from faithgauge.cli import output
+from faithgauge.cli.main import run
+
+QUICK = [
+    "--dataset", "planted", "--encoder", "mlp", "--quick", "--instances", "20", "--executor", "inline",
+    "--set", "model.embed_size=8", "--set", "model.hidden_size=4", "--set", "train.epochs=1",
+]  # fmt: skip
+KEYS = ["paper", "table", "dataset", "encoder", "metric", "published", "ours", "low", "high", "note"]
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output.out, "width", 100)
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    assert run(["reproduce", *arguments, "--json"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1
+    return json.loads(out)
+
+
+def test_rows_and_findings_are_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, "jain-wallace-2019", *QUICK)
+    assert set(found) == {"rows", "findings", "left_out", "jobs", "failures"}
+    assert all(set(KEYS) <= set(row) for row in found["rows"])
+    tau = [row for row in found["rows"] if row["metric"] == "kendall_tau" and "class" not in row]
+    assert {(row["measure_a"], row["measure_b"]) for row in tau} == {
+        ("attention", "gradient"),
+        ("attention", "leave_one_out"),
+        ("gradient", "leave_one_out"),
+    }
+    assert all(row["published"] is None and row["n_seeds"] == 1 and row["n"] == 20 for row in tau)
+    assert all(row["note"].endswith("quick run") for row in tau)
+    verdicts = {finding["name"]: finding["verdict"] for finding in found["findings"]}
+    assert verdicts["average_above_bilstm"] == "untested"
+    assert found["jobs"]["done"] == 7
+
+
+def test_what_is_stored_is_not_computed_again(capsys: pytest.CaptureFixture[str]) -> None:
+    first = document(capsys, "jain-wallace-2019", *QUICK)
+    again = document(capsys, "jain-wallace-2019", *QUICK)
+    assert again["jobs"]["done"] == 0
+    assert again["rows"] == first["rows"]
+
+
+def test_numbers_stand_by_data_set_and_encoder_and_verdicts_below(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["reproduce", "jain-wallace-2019", *QUICK, "--table", "2"]) == 0
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == "planted mlp"
+    assert lines[1].split() == ["published", "ours", "95", "%", "interval", "difference"]
+    assert any(line.startswith("kendall_tau attention gradient class 0") for line in lines)
+    assert any(line.startswith("untested  average_above_bilstm: ") for line in lines)
+    assert not any(line.startswith("accuracy") for line in lines)
+    assert lines[-1].startswith("6 done, 0 cached, 0 failed, 0 blocked")
+
+
+def test_a_job_that_fails_is_said_and_the_exit_code_is_1(
+    capsys: pytest.CaptureFixture[str], tmp_path: Any
+) -> None:
+    (tmp_path / "one.csv").write_text("text,label\n" + "a film,yes\n" * 30)
+    arguments = ["jain-wallace-2019", "--dataset", str(tmp_path / "one.csv"), "--encoder", "mlp", "--quick"]
+    assert run(["reproduce", *arguments, "--executor", "inline", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["failures"]) == 1
+    assert "holds one class only" in found["failures"][0]["reason"]
+
+
+def test_the_list_has_every_table_of_every_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, "--list")
+    assert len(found["tables"]) == 29  # 28 tables, and the numbers of one running text
+    assert sum(row["cells"] for row in found["tables"] if row["table"] != "text") == 2740
+    assert run(["reproduce", "--list"]) == 0
+    assert "A Song of (Dis)agreement" in capsys.readouterr().out
+
+
+def test_the_list_of_one_paper_has_its_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, "attefa", "--list")
+    assert [row["table"] for row in found["tables"]] == ["1", "2", "3", "4", "5"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "expected the name of a paper, found none; faithgauge reproduce --list has them"),
+        (["jain-walace"], "unknown paper 'jain-walace': did you mean 'jain-wallace-2019'?"),
+        (
+            ["attefa", "--dataset", "planted"],
+            "attefa: there is no recipe yet; faithgauge reproduce --list says",
+        ),
+        (
+            ["jain-wallace-2019", "--dataset", "plantd"],
+            "unknown data set 'plantd': did you mean 'planted'?",
+        ),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert run(["reproduce", *arguments]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"error: {message}")
+    assert err.count("\n") == 1

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from faithgauge.errors import ConfigError, DataError
+from faithgauge.papers.published import PAPERS
+from faithgauge.plans import reproduce
+from faithgauge.plans.reproduce import Wish, reproduction, there
+from faithgauge.plans.study import Study, read
+
+JAIN_WALLACE = "jain-wallace-2019"
+WITH_RECIPE = [name for name in PAPERS if PAPERS[name].recipes]
+
+
+@pytest.fixture(autouse=True)
+def nothing_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FAITHGAUGE_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def wish(**wanted: object) -> Wish:
+    return Wish(JAIN_WALLACE, datasets=("planted",), **wanted)  # type: ignore[arg-type]
+
+
+def test_any_data_set_can_be_put_through_the_tests_of_a_paper() -> None:
+    found = reproduction(wish(encoders=("mlp",), seeds=2))
+    assert found.study.tests == ("performance", "agreement")
+    assert [(cell.data.name, cell.model.train.seed) for cell in found.cells] == [
+        ("planted", 0),
+        ("planted", 1),
+    ]
+    assert len(found.targets) == 4
+
+
+def test_the_settings_are_those_of_the_paper() -> None:
+    (cell, *_) = reproduction(wish(encoders=("bilstm",))).cells
+    assert (cell.model.train.loss, cell.model.embedding_scale) == ("sum", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "tests"),
+    [
+        ({"tables": ("1",)}, ("performance",)),
+        ({"tables": ("2",)}, ("agreement",)),
+        ({"figures": ("7",)}, ("agreement",)),
+        ({"tests": ("performance",)}, ("performance",)),
+        ({"tables": ("1", "2")}, ("performance", "agreement")),
+    ],
+)
+def test_tables_figures_and_tests_choose_what_is_computed(
+    asked: dict[str, tuple[str, ...]], tests: tuple[str, ...]
+) -> None:
+    assert reproduction(wish(**asked)).study.tests == tests
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"tables": ("3",)}, "jain-wallace-2019: unknown table with a recipe '3': known are 1, 2"),
+        ({"tests": ("agreemnt",)}, "unknown test with a recipe 'agreemnt': did you mean 'agreement'?"),
+        ({"encoders": ("bilstn",)}, "unknown encoder 'bilstn': did you mean 'bilstm'?"),
+    ],
+)
+def test_what_is_unknown_is_answered_with_what_is_known(
+    asked: dict[str, tuple[str, ...]], message: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        reproduction(wish(**asked))
+    assert message in str(raised.value)
+
+
+def test_a_paper_without_a_recipe_says_so() -> None:
+    with pytest.raises(ConfigError, match="attefa: there is no recipe yet"):
+        reproduction(Wish("attefa"))
+
+
+def test_more_seeds_than_the_recipe_has_are_counted_from_zero() -> None:
+    found = reproduction(Wish("neely-2022", datasets=("planted",), seeds=5))
+    assert found.study.seeds == (87, 2134, 5555, 0, 1)
+
+
+def test_a_quick_run_has_one_seed_two_epochs_and_a_hundred_texts() -> None:
+    found = reproduction(wish(quick=True))
+    assert (found.study.seeds, found.study.instances) == ((0,), 100)
+    assert {cell.model.train.epochs for cell in found.cells} == {2}
+
+
+def test_a_data_set_that_is_asked_for_and_not_there_is_an_error() -> None:
+    with pytest.raises(DataError, match=r"^no data of sst: expected a folder sst"):
+        reproduction(Wish(JAIN_WALLACE, datasets=("sst",)))
+
+
+def test_without_any_of_its_data_a_paper_cannot_be_reproduced() -> None:
+    with pytest.raises(ConfigError, match="none of its data sets is at hand"):
+        reproduction(Wish(JAIN_WALLACE))
+
+
+def test_a_data_set_is_taken_in_the_variant_of_the_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def noting(path: Path, changes: list[str]) -> Study:
+        said.extend(changes)
+        return read(path, [*changes, 'data.names=["planted"]'])
+
+    monkeypatch.setattr(reproduce, "read", noting)
+    reproduction(Wish(JAIN_WALLACE, datasets=("sst", "babi-1")))
+    assert 'data.names=["sst@jain-wallace-2019", "babi-1"]' in said
+
+
+def test_data_sets_that_are_not_at_hand_are_left_out_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacks = {"sst@jain-wallace-2019": "", "cnn": "no test split at hand"}
+    monkeypatch.setattr(reproduce, "_lack", lambda name: lacks.get(name, "not at hand"))
+    monkeypatch.setattr(
+        reproduce, "read", lambda path, changes: read(path, [*changes, 'data.names=["planted"]'])
+    )
+    found = reproduction(Wish(JAIN_WALLACE))
+    assert found.left_out["cnn"] == "no test split at hand"
+    assert "sst@jain-wallace-2019" not in found.left_out
+    assert there([JAIN_WALLACE]) == {"sst"}
+
+
+@pytest.mark.parametrize("paper", WITH_RECIPE)
+def test_every_recipe_has_a_test_that_exists_and_a_table_that_is_published(paper: str) -> None:
+    from faithgauge.plans.grid import TESTS
+
+    for recipe in PAPERS[paper].recipes:
+        assert recipe.test in TESTS
+        assert not recipe.table or recipe.table in PAPERS[paper].tables
