@@ -14,6 +14,7 @@ from annotated_types import Ge, Gt, Le
 
 AtLeastOne = Annotated[int, Ge(1)]
 NotNegative = Annotated[float, Ge(0)]
+NotBelowZero = Annotated[int, Ge(0)]
 Positive = Annotated[float, Gt(0)]
 Share = Annotated[float, Gt(0), Le(1)]
 
@@ -111,3 +112,44 @@ class TrainConfig:
     select_on: Literal["validation", "test"] = "validation"
     select_by: str = "roc_auc"
     seed: int = 0
+
+
+Start = Literal["fresh", "base", "negated", "redrawn", "warm"]
+"""Where an adversary starts: see `AdversaryConfig`."""
+
+
+@dataclass(frozen=True)
+class AdversaryConfig:
+    """How an adversary is trained: to say what its base model says, and to attend to other tokens.
+
+    `divergence`: "jsd" is AtteFa's loss, scaled and without a weight; "kl" that of Wiegreffe & Pinter, whose
+    `weight` is their λ. `start` is where its weights come from: drawn anew ("fresh"), those of the base
+    ("base"), these with the scores of the attention negated ("negated") or its module drawn anew
+    ("redrawn"), or drawn anew and first trained, for `warm_epochs`, to attend to what the base attends to
+    least ("warm"). Another `draw` draws otherwise; draw 0 of "fresh" has the weights that the seed gives any
+    model.
+    """
+
+    divergence: Literal["jsd", "kl"] = "jsd"
+    weight: NotNegative = 1.0
+    start: Start = "fresh"
+    draw: NotBelowZero = 0
+    warm_epochs: AtLeastOne = 2
+
+
+@dataclass(frozen=True)
+class AdversaryPlan:
+    """The adversaries of a study. `weights` are those of the sweep with "kl", `starts` those of AtteFa.
+
+    A start is written with the number of its draw where there are several: ``fresh``, ``fresh:1``. With a
+    `base_seed` of "own" every seed has a base model of its own, with "first" all adversaries oppose that of
+    the first seed. Each is trained for at most `epochs`, ends after `patience` epochs without a better loss
+    on `select_on` (by default where its base was selected), and is kept at its best.
+    """
+
+    weights: tuple[NotNegative, ...] = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+    starts: tuple[str, ...] = ("fresh",)
+    base_seed: Literal["own", "first"] = "own"
+    epochs: AtLeastOne = 80
+    patience: AtLeastOne = 10
+    select_on: Literal["validation", "test"] | None = None

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from faithgauge import results
-from faithgauge.config import DataConfig, ModelConfig, TrainConfig, VectorConfig
-from faithgauge.engine.job import File, Here, Job, apart
+from faithgauge.config import AdversaryConfig, DataConfig, ModelConfig, TrainConfig, VectorConfig
+from faithgauge.engine.job import File, Here, Job, apart, later
 from faithgauge.errors import UnsupportedError
 from faithgauge.settings import Settings
 from faithgauge.types import Split
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from faithgauge.encode.corpus import Corpus
     from faithgauge.models.store import Trained
     from faithgauge.train.fit import Event
+    from faithgauge.train.goals import Guide
+    from faithgauge.train.starts import Opposed
 
 CORPUS, MODEL = "corpus", "model"
 LISTENER: ContextVar[Callable[[Event], None]] = ContextVar("listener", default=lambda _: None)
@@ -62,7 +64,11 @@ class Prepare(Job):
 
 @dataclass(frozen=True, eq=False)
 class Train(Job):
-    """Encoded data to a trained classifier; what it stands on while it trains is in ``here.partial``."""
+    """Encoded data to a trained classifier; what it stands on while it trains is in ``here.partial``.
+
+    With a `guide` (an `Answer` or an `Explain`) it is given the attention of that; with an `adversary` it is
+    trained against the model whose `Answer` is its `target`, and begins at `base` where its start says so.
+    """
 
     data: Job
     model: ModelConfig
@@ -71,44 +77,66 @@ class Train(Job):
     embedding_scale: float = 0.1
     factory: str = ""
     word2vec: bool = False
+    guide: Job | None = later(None)
+    target: Job | None = later(None)
+    base: Job | None = later(None)
+    adversary: AdversaryConfig | None = later(None)
 
     def run(self, here: Here) -> None:
         from faithgauge.models import store
         from faithgauge.steps import train_corpus
 
         _threads(here)
+        corpus = corpus_of(here, self.data)
         file = self.embeddings.path if self.embeddings else None
         vectors = VectorConfig(file, self.embedding_scale, self.word2vec)
         trained = train_corpus(
             Settings(DataConfig(""), {}, self.model, vectors, self.train),
-            _corpus(here, self.data),
+            corpus,
             factory=self.factory,
+            aim=self._aim(here, corpus),
             folder=here.partial,
             on_event=lambda event: _tell(here, event),
         )
         record = {name: value for name, value in trained.record.items() if name != "seconds"}
         store.save(replace(trained, record=record), here.folder / MODEL)
 
+    def _aim(self, here: Here, corpus: Corpus) -> Guide | Opposed | None:
+        from faithgauge import comparing
+        from faithgauge.train.starts import Opposed
+
+        if self.guide is not None:
+            return comparing.guide_of(here.path(self.guide), corpus)
+        if self.target is None or self.adversary is None:
+            return None
+        said = comparing.kept(here.path(self.target), corpus).said
+        return Opposed(said, self.adversary, trained_of(here, self.base).classifier if self.base else None)
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluate(Job):
-    """The metrics of a model on splits of some data, one row each."""
+    """The metrics of a model on splits of some data, one row each; `guide` is that of its training."""
 
     model: Job
     data: Job
     splits: tuple[Split, ...] = ("validation", "test")
+    guide: Job | None = later(None)
+    setting: Mapping[str, Any] | None = later(None)
 
     def run(self, here: Here) -> None:
+        from faithgauge.comparing import guide_of
         from faithgauge.measured import about
         from faithgauge.train.metrics import metrics
         from faithgauge.train.predict import predict
 
-        trained, corpus = _trained(here, self.model), _corpus(here, self.data)
+        trained, corpus = trained_of(here, self.model), corpus_of(here, self.data)
+        guide = guide_of(here.path(self.guide), corpus) if self.guide is not None else {}
         rows = []
         for split in self.splits:
             if split in corpus.splits:
-                encoded, where = corpus.splits[split], about(trained, split)
-                for name, value in metrics(predict(trained.classifier, encoded), encoded.labels).items():
+                encoded, where = corpus.splits[split], about(trained, split, self.setting)
+                likely = predict(trained.classifier, encoded, guide=guide.get(split))
+                for name, value in metrics(likely, encoded.labels).items():
                     reason = "" if value == value else "not defined for these labels"
                     rows.append(where | {"measure": name, "value": value, "reason": reason})
         results.write(rows, here.folder / results.ROWS)
@@ -136,7 +164,7 @@ class Explain(Job):
         from faithgauge.explain.split import explain_split, sample
         from faithgauge.steps import known_of
 
-        trained, corpus = _trained(here, self.model), _corpus(here, self.data)
+        trained, corpus = trained_of(here, self.model), corpus_of(here, self.data)
         known = known_of(trained, corpus.splits.get("train"), self.seed)
         for split in self.splits or tuple(corpus.splits):
             encoded = corpus.splits[split]
@@ -220,6 +248,21 @@ class Find(Job):
 
 
 @dataclass(frozen=True, eq=False)
+class Answer(Job):
+    """What a model says of every text of some splits, of all by default: probabilities and attention."""
+
+    model: Job
+    data: Job
+    splits: tuple[Split, ...] = ()
+
+    def run(self, here: Here) -> None:
+        from faithgauge.comparing import keep
+
+        trained, corpus = _opened(here, self)
+        keep(trained, corpus, self.splits or tuple(corpus.splits), folder=here.folder)
+
+
+@dataclass(frozen=True, eq=False)
 class Mask(Job):
     """The data with the share `fraction` of each text's tokens masked, the most important ones first."""
 
@@ -233,7 +276,7 @@ class Mask(Job):
         from faithgauge.encode.corpus import save_corpus
         from faithgauge.faithfulness.masking import masked
 
-        corpus = _corpus(here, self.data)
+        corpus = corpus_of(here, self.data)
         folder = here.path(self.explanation)
         if (mask := corpus.tokenizer.mask) is None:
             raise UnsupportedError("the tokenizer has no mask token; choose words instead of this tokenizer")
@@ -287,21 +330,23 @@ def _files(place: Path) -> tuple[File, ...]:
     return tuple(File.of(path) for path in found if path.is_file())
 
 
-def _corpus(here: Here, data: Job) -> Corpus:
+def corpus_of(here: Here, data: Job) -> Corpus:
+    """The encoded data that a job has as input."""
     from faithgauge.encode.corpus import open_corpus
 
     return open_corpus(here.path(data) / CORPUS)
 
 
-def _trained(here: Here, model: Job) -> Trained:
+def trained_of(here: Here, model: Job) -> Trained:
+    """The model that a job has as input."""
     from faithgauge.models import store
 
     _threads(here)
     return store.load(here.path(model) / MODEL)
 
 
-def _opened(here: Here, job: Agree | Erase | Find) -> tuple[Trained, Corpus]:
-    return _trained(here, job.model), _corpus(here, job.data)
+def _opened(here: Here, job: Agree | Erase | Find | Answer) -> tuple[Trained, Corpus]:
+    return trained_of(here, job.model), corpus_of(here, job.data)
 
 
 def _threads(here: Here) -> None:

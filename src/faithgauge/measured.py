@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from faithgauge.config import ModelConfig, TrainConfig
-from faithgauge.encode.batching import collate, reading_batches
+from faithgauge.encode.batching import collate, padded, reading_batches
 from faithgauge.encode.corpus import Corpus
 from faithgauge.explain.asked import asked
 from faithgauge.explain.split import frozen, target_of
@@ -147,7 +147,7 @@ def erasure(of: Measured, explanations: Sequence[Explained], by: Literal["mask",
         for some in reading_batches(of.encoded.ids.lengths()[rows]):
             classes = len(of.trained.classes)
             batch = collate(of.encoded, rows[some], classes=classes, device=device_of(model))
-            scores = {one.label: padded(one.scores, some, batch) for one in explanations}
+            scores = {one.label: _padded(one.scores, some, batch) for one in explanations}
             question = Question(target_of(model, batch, asked("random")), known=known)
             parts.append(erased(model, batch, question, scores=scores, how=Erasing(by)))
             done.append(some)
@@ -201,13 +201,9 @@ def taken(ragged: Ragged, rows: NDArray[np.int64]) -> Ragged:
     return Ragged(np.asarray(ragged.values[places]), offsets)
 
 
-def padded(ragged: Ragged, rows: NDArray[np.int64], batch: Batch) -> Tensor:
-    """Some rows as (batch, token), nan behind the last token of each."""
-    scores = np.full(batch.ids.shape, np.nan, np.float32)
-    for text, row in enumerate(rows):
-        own = ragged.row(int(row))
-        scores[text, : len(own)] = own
-    return torch.from_numpy(scores).to(batch.ids.device)
+def _padded(scores: Ragged, rows: NDArray[np.int64], batch: Batch) -> Tensor:
+    found = padded(scores, rows, width=batch.ids.shape[1], fill=np.nan)
+    return torch.from_numpy(found).to(batch.ids.device)
 
 
 def _against_random(of: Measured, rows: NDArray[np.int64], found: AgainstRandom) -> Iterator[Part]:

@@ -43,9 +43,11 @@ from faithgauge.report.explanation import Explanation
 from faithgauge.seeds import derive
 from faithgauge.settings import Settings
 from faithgauge.train import checkpoint
-from faithgauge.train.fit import Event, Fitted, fingerprint, fit
+from faithgauge.train.fit import Event, Fitted, fingerprint, fit, labels
+from faithgauge.train.goals import Goal, Guide, Opposition
 from faithgauge.train.metrics import METRICS, metrics
 from faithgauge.train.predict import predict
+from faithgauge.train.starts import Opposed, put_at_start
 from faithgauge.types import SPLITS, Encoded, Example, Split, Task
 
 NO_LABEL = -1
@@ -82,13 +84,27 @@ def train_corpus(
     corpus: Corpus,
     *,
     factory: str = "",
+    aim: Guide | Opposed | None = None,
     folder: Path | None = None,
     on_event: Callable[[Event], None] = lambda _: None,
 ) -> Trained:
-    """Train a classifier on encoded texts and measure it; its checkpoint lives in `folder`."""
-    model, vectors = _new_model(chosen, corpus, factory)
-    fitted = fit(model, corpus.splits, chosen.train, folder=folder, on_event=on_event)
-    record = _record(chosen, corpus, model, fitted, factory) | {"vectors": vectors}
+    """Train a classifier on encoded texts and measure it; its checkpoint lives in `folder`.
+
+    `aim` is attention that it is given, or the model that it is to oppose.
+    """
+    splits, config = corpus.splits, chosen.train
+    guide = aim if isinstance(aim, Mapping) else None
+    drawn = chosen
+    if isinstance(aim, Opposed) and aim.how.draw:
+        drawn = replace(chosen, train=replace(config, seed=derive(config.seed, "draw", aim.how.draw)))
+    model, vectors = _new_model(drawn, corpus, factory)
+    goal: Goal = labels(model, splits, config, guide=guide)
+    if isinstance(aim, Opposed):
+        put_at_start(model, aim, splits, config=config)
+        goal = Opposition(splits, aim.said, aim.how, config.loss)
+    fitted = fit(model, splits, config, goal=goal, folder=folder, on_event=on_event)
+    record = _record(chosen, corpus, fitted, factory) | {"metrics": _measured(model, splits, guide)}
+    record |= {"vectors": vectors}
     return Trained(model, corpus.tokenizer, corpus.classes, corpus.task, record, factory)
 
 
@@ -296,15 +312,19 @@ def done_before(out: Path, chosen: Settings, corpus: Corpus, *, factory: str = "
     return trained
 
 
-def _record(
-    chosen: Settings, corpus: Corpus, model: nn.Module, fitted: Fitted, factory: str
-) -> dict[str, Any]:
-    """All that a number of this model must say of itself."""
-    measured: dict[Split, dict[str, float]] = {}
-    for split in SPLITS:
-        if split in corpus.splits:
-            encoded = corpus.splits[split]
-            measured[split] = metrics(predict(model, encoded), encoded.labels)
+def _measured(
+    model: nn.Module, splits: Mapping[Split, Encoded], guide: Guide | None
+) -> dict[Split, dict[str, float]]:
+    """The metrics of every split that is there, in order."""
+    found: dict[Split, dict[str, float]] = {}
+    for split in (split for split in SPLITS if split in splits):
+        likely = predict(model, splits[split], guide=None if guide is None else guide[split])
+        found[split] = metrics(likely, splits[split].labels)
+    return found
+
+
+def _record(chosen: Settings, corpus: Corpus, fitted: Fitted, factory: str) -> dict[str, Any]:
+    """All that a number of this model must say of itself, but how well it does and its word vectors."""
     return {
         "dataset": corpus.full_name,
         "complete": corpus.complete,
@@ -320,7 +340,6 @@ def _record(
         "epoch": fitted.epoch,
         "selected_on": chosen.train.select_on,
         "selected_by": chosen.train.select_by,
-        "metrics": measured,
         "history": fitted.history,
         "seconds": fitted.seconds,
         "fingerprint": fitted.fingerprint,

@@ -1,6 +1,7 @@
 """The facts that travel through the whole program, in the order in which they arise.
 
     text → Example → Encoded → Batch → Output → Importance
+                                    ↳ Said, of a whole split
 
 Only names and shapes stand here; what is done with them is written where it is done. Axis names in shapes:
 batch token vocab embed hidden class head layer step example seed.
@@ -125,6 +126,23 @@ class Output:
     attention: Tensor | None = None
     hidden: Tensor | None = None
     pair: Output | None = None
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a model says of every text of a split, at rest.
+
+    probability  (example, class)
+    attention    one weight for every id of the split, 0 for what is special; None: no attention
+    pair         the same of the second texts of a two-sided model
+    """
+
+    probability: NDArray[np.float32]
+    attention: Ragged | None = None
+    pair: Ragged | None = None
+
+    def __len__(self) -> int:
+        return len(self.probability)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,26 @@ def collate(
     )
 
 
+def padded(
+    ragged: Ragged, rows: NDArray[np.int64], *, width: int = 0, fill: float = 0.0
+) -> NDArray[np.generic]:
+    """These rows as (batch, token), `fill` behind the last token of each; at least `width` wide."""
+    starts, lengths = ragged.offsets[rows], ragged.offsets[rows + 1] - ragged.offsets[rows]
+    steps = np.arange(max(width, int(lengths.max(initial=1))))
+    there = steps < lengths[:, None]
+    result = np.full(there.shape, fill, ragged.values.dtype)
+    result[there] = ragged.values[(starts[:, None] + steps)[there]]
+    return result
+
+
+def unpad(ragged: Ragged, rows: NDArray[np.int64], values: NDArray[np.generic]) -> None:
+    """Write what stands in (batch, token) to the places of these rows."""
+    starts, lengths = ragged.offsets[rows], ragged.offsets[rows + 1] - ragged.offsets[rows]
+    steps = np.arange(values.shape[1])
+    there = steps < lengths[:, None]
+    ragged.values[(starts[:, None] + steps)[there]] = values[there]
+
+
 def training_batches(
     lengths: NDArray[np.int64], batch_size: int, *, seed: int, epoch: int
 ) -> list[NDArray[np.int64]]:

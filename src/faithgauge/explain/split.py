@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from faithgauge.encode.batching import collate, reading_batches
+from faithgauge.encode.batching import collate, reading_batches, unpad
 from faithgauge.errors import ConfigError, UnsupportedError
 from faithgauge.explain.asked import Asked
 from faithgauge.models.classifier import probabilities
@@ -56,9 +56,9 @@ def explain_split(
             own = chosen[some]
             batch = _collated(model, encoded, own)
             found = explain_batch(model, batch, asked, known=known, evidence=_evidence(encoded, own, batch))
-            _spread(scores, encoded.ids, own, scores=found.scores)
+            unpad(Ragged(scores, encoded.ids.offsets), own, found.scores.cpu().numpy())
             if found.pair is not None and pair is not None and encoded.pair_ids is not None:
-                _spread(pair, encoded.pair_ids, own, scores=found.pair.scores)
+                unpad(Ragged(pair, encoded.pair_ids.offsets), own, found.pair.scores.cpu().numpy())
             if found.error is not None:
                 error[own] = found.error.cpu().numpy()
             done += len(own)
@@ -164,11 +164,3 @@ def _evidence(encoded: Encoded, rows: NDArray[np.int64], batch: Batch) -> Tensor
         own = torch.from_numpy(np.array(encoded.evidence.row(int(row)), bool))
         flags[text, : len(own)] = own.to(flags.device)
     return flags
-
-
-def _spread(target: NDArray[np.float32], ids: Ragged, rows: NDArray[np.int64], *, scores: Tensor) -> None:
-    """Write the scores of a batch to the places of its texts."""
-    lengths = ids.offsets[rows + 1] - ids.offsets[rows]
-    steps = np.arange(scores.shape[1])
-    valid = steps < lengths[:, None]
-    target[(ids.offsets[rows][:, None] + steps)[valid]] = scores.cpu().numpy()[valid]

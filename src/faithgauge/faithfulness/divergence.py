@@ -74,7 +74,7 @@ def kl(
     Cost: linear.
     """
     here = first > 0
-    own, other = (torch.where(here, each, 1.0) for each in torch.broadcast_tensors(first, second))
+    own, other = (torch.where(here, each, 1.0) for each in (first, second))
     terms = own * ((own + epsilon).log() - (other + epsilon).log())
     return torch.where(here, terms, 0.0).sum(-1)
 

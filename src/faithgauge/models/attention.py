@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from faithgauge.errors import UnsupportedError
 from faithgauge.models.product import linear
 from faithgauge.registry import Table
 
@@ -48,6 +49,10 @@ class Additive(nn.Module):
             projected = projected + self.query(query)[:, None]
         return torch.as_tensor(self.attn2(_tanh(projected)))[..., 0]
 
+    def negate(self) -> None:
+        """From now on every score is the negative of what it was."""
+        self.attn2.weight.data.neg_()
+
 
 class Dot(nn.Module):
     """Scaled dot-product attention with one head.
@@ -76,6 +81,13 @@ class Dot(nn.Module):
         else:
             scores = torch.einsum("bth,bh->bt", hidden, self.query(query))
         return torch.as_tensor(scores * self.scale)
+
+    def negate(self) -> None:
+        """From now on every score is the negative of what it was."""
+        layer = self.weight if self.weight is not None else self.query
+        if isinstance(layer, nn.Identity):
+            raise UnsupportedError("dot attention with a query of its own size has no weights to negate")
+        layer.weight.data.neg_()  # type: ignore[operator]
 
 
 ATTENTIONS: Table[Callable[[int, int, int], nn.Module]] = Table(

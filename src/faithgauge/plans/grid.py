@@ -45,6 +45,11 @@ TESTS: Table[Callable[[Cell], list[Job]]] = Table(
         "erasure": "faithgauge.plans.erasure:erasure",
         "deletion": "faithgauge.plans.erasure:deletion",
         "evidence": "faithgauge.plans.erasure:evidence",
+        "uniform": "faithgauge.plans.retrained:uniform",
+        "seed_variance": "faithgauge.plans.retrained:seed_variance",
+        "guides": "faithgauge.plans.retrained:guides",
+        "trained_adversary": "faithgauge.plans.adversaries:trained_adversary",
+        "attefa": "faithgauge.plans.adversaries:attefa",
     },
     group="faithgauge.tests",
 )
@@ -57,11 +62,16 @@ def explained(cell: Cell, seed: int | None = None) -> dict[str, Job]:
 
     study, model = cell.study, cell.model
     if seed is not None:
-        model = replace(model, train=replace(model.train, seed=seed))
+        model = with_seed(model, seed)
     return {
         one.label: jobs.Explain(model, cell.data, one.text, study.splits, study.instances, model.train.seed)
         for one in map(asked, study.explainers)
     }
+
+
+def with_seed(model: jobs.Train, seed: int) -> jobs.Train:
+    """The same training with another seed."""
+    return replace(model, train=replace(model.train, seed=seed))
 
 
 def jobs_of(study: Study) -> list[Job]:

@@ -66,6 +66,17 @@ def refuse_unknown_explainers(explainers: Iterable[str], factory: str, places: P
         raise type(error)(f"{places.of('', 'explainers')}: {error}") from error
 
 
+def refuse_unknown_starts(starts: Iterable[str], places: Places) -> None:
+    """Where adversaries may start, with the number of their draw."""
+    from faithgauge.plans.starts import read_start
+
+    for start in starts:
+        try:
+            read_start(start)
+        except FaithgaugeError as error:
+            raise type(error)(f"{places.of('adversary', 'starts')}: {error}") from error
+
+
 def find_files(folder: Path, grid: Grid, places: Places) -> Grid:
     """The grid with its files found from the folder of the study; one that is not there is an error."""
     found = {table: dict(lists) for table, lists in grid.items()}

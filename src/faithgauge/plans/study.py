@@ -23,7 +23,15 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from faithgauge.config import AtLeastOne, DataConfig, EncodeConfig, ModelConfig, TrainConfig, VectorConfig
+from faithgauge.config import (
+    AdversaryPlan,
+    AtLeastOne,
+    DataConfig,
+    EncodeConfig,
+    ModelConfig,
+    TrainConfig,
+    VectorConfig,
+)
 from faithgauge.errors import ConfigError
 from faithgauge.plans.names import (
     Grid,
@@ -31,6 +39,7 @@ from faithgauge.plans.names import (
     refuse_unknown_explainers,
     refuse_unknown_factory,
     refuse_unknown_names,
+    refuse_unknown_starts,
 )
 from faithgauge.plans.written import Places, read_tables
 from faithgauge.settings import Settings, checked, preset_for, settings
@@ -42,7 +51,8 @@ class Study:
     """What a study asks for; `settings` are the points of its grid, in the order of the file.
 
     `splits` are those on which is measured; `explainers` is for tests that explain, `instances` bounds the
-    texts of a split that they explain; `factory` is a model of the user's own; `threads` is for each job.
+    texts of a split that they explain; `adversary` is for tests that train adversaries; `factory` is a model
+    of the user's own; `threads` is for each job.
     """
 
     name: str
@@ -54,6 +64,7 @@ class Study:
     instances: AtLeastOne | None = None
     factory: str = ""
     threads: AtLeastOne = 1
+    adversary: AdversaryPlan = field(default_factory=AdversaryPlan)
     path: Path = Path()
     settings: tuple[Settings, ...] = field(default=(), repr=False)
 
@@ -76,7 +87,8 @@ KEYS = {
     ]
     for table, kind in KINDS.items()
 }
-KEYS[""] = [one.name for one in fields(Study) if one.name not in ("path", "settings")]
+KEYS[""] = [one.name for one in fields(Study) if one.name not in ("adversary", "path", "settings")]
+KEYS["adversary"] = [one.name for one in fields(AdversaryPlan)]
 
 
 def read(path: Path, changes: Sequence[str] = ()) -> Study:
@@ -91,6 +103,7 @@ def read(path: Path, changes: Sequence[str] = ()) -> Study:
     refuse_unknown_names(chosen, grid, places)
     refuse_unknown_factory(study.factory, places)
     refuse_unknown_explainers(study.explainers, study.factory, places)
+    refuse_unknown_starts(study.adversary.starts, places)
     cells = _cells(study, find_files(path.absolute().parent, grid, places))
     return replace(study, path=path, settings=tuple(cells))
 
@@ -98,15 +111,17 @@ def read(path: Path, changes: Sequence[str] = ()) -> Study:
 def _top(name: str, written: Mapping[str, Any], places: Places) -> Study:
     """What stands at the top of the file; one value may stand for a list of one."""
     lists = ("seeds", "tests", "splits", "explainers")
-    values = {"name": name} | {
+    values: dict[str, Any] = {"name": name} | {
         key: [value] if key in lists and not isinstance(value, list) else value
         for key, value in written.items()
     }
-    for key, value in values.items():
-        if value == []:
-            raise ConfigError(f"{places.of('', key)}: expected one value or more, found none")
-        _check(Study, "", key, value, places)
-    study = checked(Study, values, strict=True)
+    adversary: dict[str, Any] = values.pop("adversary", {})
+    for table, kind, own in (("", Study, values), ("adversary", AdversaryPlan, adversary)):
+        for key, value in own.items():
+            if value == []:
+                raise ConfigError(f"{places.of(table, key)}: expected one value or more, found none")
+            _check(kind, table, key, value, places)
+    study = checked(Study, values | {"adversary": adversary}, strict=True)
     if min(study.seeds) < 0:
         raise ConfigError(f"{places.of('', 'seeds')}: expected numbers from 0, found {min(study.seeds)}")
     return study

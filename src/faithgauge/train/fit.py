@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -29,9 +29,10 @@ from faithgauge.errors import ConfigError, DataError, JobError
 from faithgauge.seeds import derive
 from faithgauge.train import checkpoint, optimiser
 from faithgauge.train.checkpoint import State
-from faithgauge.train.metrics import LOWER_IS_BETTER, METRICS, metrics
-from faithgauge.train.objectives import class_weights, cross_entropy
-from faithgauge.train.predict import device_of, predict
+from faithgauge.train.goals import Goal, Guide, Labels
+from faithgauge.train.metrics import LOWER_IS_BETTER, METRICS
+from faithgauge.train.objectives import class_weights
+from faithgauge.train.predict import device_of
 from faithgauge.types import Encoded, Split
 from faithgauge.version import __version__
 
@@ -61,6 +62,13 @@ class Fitted:
     fingerprint: str
 
 
+class _Outside(NamedTuple):
+    """Where the checkpoint lives, and who hears of progress."""
+
+    folder: Path | None
+    on_event: Callable[[Event], None]
+
+
 @dataclass
 class _Run:
     """What the parts of the loop share."""
@@ -68,11 +76,10 @@ class _Run:
     model: nn.Module
     splits: Mapping[Split, Encoded]
     config: TrainConfig
-    weights: Tensor
+    goal: Goal
     optimiser: torch.optim.Optimizer
-    folder: Path | None
+    outside: _Outside
     fingerprint: str
-    on_event: Callable[[Event], None]
     state: State
     lengths: NDArray[np.int64]
     best: dict[str, Tensor] | None = None
@@ -83,15 +90,16 @@ def fit(
     splits: Mapping[Split, Encoded],
     config: TrainConfig,
     *,
+    goal: Goal | None = None,
     folder: Path | None = None,
     on_event: Callable[[Event], None] = lambda _: None,
 ) -> Fitted:
-    """Train `model` in place on the training split; `folder` is where its checkpoint lives, if anywhere.
+    """Train `model` in place on the training split, to say its labels unless there is another `goal`.
 
     The kept epoch is the first with the best `select_by` on `select_on`; the last one where that metric is
-    never defined.
+    never defined. The checkpoint lives in `folder`, if anywhere.
     """
-    run = _start(model, splits, config, folder, on_event)
+    run = _start(model, splits, config, goal, _Outside(folder, on_event))
     with torch.random.fork_rng(devices=[]):
         while run.state.epoch < config.epochs and not _exhausted(run.state, config):
             _train_epoch(run)
@@ -107,22 +115,30 @@ def fit(
     )
 
 
+def labels(
+    model: nn.Module, splits: Mapping[Split, Encoded], config: TrainConfig, *, guide: Guide | None = None
+) -> Labels:
+    """The goal of a training that fits the labels, its classes weighed as the configuration says."""
+    classes: int = model.n_classes  # type: ignore[assignment]
+    weights = class_weights(splits["train"].labels, classes, config).to(device_of(model))
+    return Labels(splits, weights, config.loss, guide)
+
+
 def _start(
     model: nn.Module,
     splits: Mapping[Split, Encoded],
     config: TrainConfig,
-    folder: Path | None,
-    on_event: Callable[[Event], None],
+    goal: Goal | None,
+    outside: _Outside,
 ) -> _Run:
     classes: int = model.n_classes  # type: ignore[assignment]
     _check(classes, splits, config)
-    train = splits["train"]
-    weights = class_weights(train.labels, classes, config).to(device_of(model))
-    stepper = optimiser.make(model, config)
-    own = fingerprint(model, splits, config)
+    goal = goal or labels(model, splits, config)
+    stepper, folder = optimiser.make(model, config), outside.folder
+    own = fingerprint(model, splits, config, goal=goal)
     restored = checkpoint.restore(folder, model, stepper, fingerprint=own) if folder else None
     state, best = restored or (State(), None)
-    return _Run(model, splits, config, weights, stepper, folder, own, on_event, state, _lengths(train), best)
+    return _Run(model, splits, config, goal, stepper, outside, own, state, _lengths(splits["train"]), best)
 
 
 def _lengths(encoded: Encoded) -> NDArray[np.int64]:
@@ -165,7 +181,7 @@ def _train_epoch(run: _Run) -> None:
         state.step, state.examples = state.step + 1, state.examples + len(rows)
         state.loss += value * (len(rows) if run.config.loss == "mean" else 1)
         state.seconds, before = state.seconds + now - before, now
-        run.on_event(_event(run, len(batches), {}))
+        run.outside.on_event(_event(run, len(batches), {}))
         if now - saved > CHECKPOINT_EVERY:
             _save(run)
             saved = time.monotonic()
@@ -188,12 +204,11 @@ def _loss_and_gradient(run: _Run, rows: NDArray[np.int64]) -> float:
 
 
 def _loss(run: _Run, rows: NDArray[np.int64]) -> Tensor:
-    batch = collate(run.splits["train"], rows, classes=len(run.weights), device=run.weights.device)
-    assert batch.labels is not None
+    classes: int = run.model.n_classes  # type: ignore[assignment]
+    batch = collate(run.splits["train"], rows, classes=classes, device=device_of(run.model))
     # A model with dropout draws from torch's own generator, which gets a seed of its own at every step.
     torch.default_generator.manual_seed(derive(run.config.seed, "noise", run.state.epoch, run.state.step))
-    logits = run.model(batch).logits
-    return cross_entropy(logits, batch.labels, run.weights, reduction=run.config.loss)
+    return run.goal.loss(run.model, batch)
 
 
 def _judge_epoch(run: _Run) -> None:
@@ -207,20 +222,19 @@ def _judge_epoch(run: _Run) -> None:
     if not math.isnan(value) and (state.best_value is None or sign * value > sign * state.best_value):
         state.best_value, state.best_epoch = value, state.epoch + 1
         run.best = {name: tensor.detach().clone() for name, tensor in run.model.state_dict().items()}
-    run.on_event(_event(run, state.step, judged))
+    run.outside.on_event(_event(run, state.step, judged))
     state.seconds += time.monotonic() - started
     state.epoch, state.step, state.examples, state.loss = state.epoch + 1, 0, 0, 0.0
 
 
 def _measured(run: _Run) -> dict[str, float]:
-    split = run.splits[run.config.select_on]
-    likely = predict(run.model, split)
-    if not np.isfinite(likely).all():
+    judged = run.goal.judge(run.model, run.config.select_on)
+    if math.isnan(judged["loss"]):
         raise JobError(
             f"the model gives probabilities that are not numbers after epoch {run.state.epoch + 1}; "
             "try a lower --learning-rate, or --clip 1"
         )
-    return metrics(likely, split.labels)
+    return judged
 
 
 def _event(run: _Run, steps: int, judged: Mapping[str, float]) -> Event:
@@ -235,9 +249,9 @@ def _exhausted(state: State, config: TrainConfig) -> bool:
 
 
 def _save(run: _Run) -> None:
-    if run.folder is not None:
+    if run.outside.folder is not None:
         checkpoint.save(
-            run.folder,
+            run.outside.folder,
             run.state,
             run.model,
             optimiser=run.optimiser,
@@ -246,7 +260,9 @@ def _save(run: _Run) -> None:
         )
 
 
-def fingerprint(model: nn.Module, splits: Mapping[Split, Encoded], config: TrainConfig) -> str:
+def fingerprint(
+    model: nn.Module, splits: Mapping[Split, Encoded], config: TrainConfig, *, goal: Goal | None = None
+) -> str:
     """What two trainings must share for one to go on from the other, or to stand for it."""
     digest = hashlib.sha256(f"{__version__} {torch.__version__}".encode())
     digest.update(json.dumps(asdict(config), sort_keys=True).encode())
@@ -259,6 +275,8 @@ def fingerprint(model: nn.Module, splits: Mapping[Split, Encoded], config: Train
         for ragged in filter(None, read):
             digest.update(ragged.values.tobytes())
             digest.update(ragged.offsets.tobytes())
+    for part in () if goal is None else goal.identity():
+        digest.update(part)
     for name, value in model.state_dict().items():
         digest.update(name.encode())
         digest.update(value.cpu().numpy().tobytes())

@@ -1,4 +1,7 @@
-"""What a training minimises: cross-entropy, weighted by class where the configuration says so."""
+"""What a training minimises: cross-entropy, weighted by class where the configuration says so.
+
+For an adversary it is the distance of its output from that of another, less the distance of its attention.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from torch.nn import functional as F
 
 from faithgauge.config import TrainConfig
 from faithgauge.errors import DataError
+from faithgauge.faithfulness.compared import largest_distance
+from faithgauge.faithfulness.divergence import JSD_MAX
 
 Weights = Float[Tensor, "class"]
 
@@ -39,6 +44,38 @@ def cross_entropy(
     else:
         total = (F.cross_entropy(logits, labels, reduction="none") * weight).sum()
     return total / len(labels) if reduction == "mean" else total
+
+
+def one_shot(
+    moved: Float[Tensor, "*batch"], far: Float[Tensor, "*batch"], *, classes: int
+) -> Float[Tensor, "*batch"]:
+    """The adversary's loss whose two parts have one range, and so need no weight between them.
+
+    TVD / TVD_max − JSD / ln 2
+
+    TVD is `moved`, JSD `far`; TVD_max is ½ of two classes and 1 of more.
+
+    Paper: attefa, eqs. 4 to 6.
+    Differs: JSD without the 1e-10 in each logarithm; more than two classes, which the paper has not.
+    Range: [−1, 1].
+    """
+    return moved / largest_distance(classes) - far / JSD_MAX
+
+
+def weighted(
+    moved: Float[Tensor, "*batch"], far: Float[Tensor, "*batch"], weight: float
+) -> Float[Tensor, "*batch"]:
+    """The adversary's loss with a weight between its two parts.
+
+    TVD(p, p̂) − λ KL(α ‖ α̂)
+
+    TVD is `moved`, KL `far`, λ the `weight`; p, α are the adversary's, p̂, α̂ those of the model it opposes.
+
+    Paper: wiegreffe-pinter-2019, section 4.
+    Differs: their code weighs each text by its class, as in cross-entropy; their words and this do not.
+    Range: (−∞, 1].
+    """
+    return moved - weight * far
 
 
 def class_weights(labels: NDArray[np.int64], classes: int, config: TrainConfig) -> Weights:

@@ -1,0 +1,264 @@
+"""Rows of what models that were trained again say beside the one they are compared with.
+
+The arithmetic is that of `faithfulness`; here it gets its coordinates. What a model says of each split is
+stored once (`keep`), so that nothing here runs a model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithgauge.encode.corpus import Corpus
+from faithgauge.faithfulness import attefa
+from faithgauge.faithfulness.attefa import Distances
+from faithgauge.faithfulness.compared import attention_apart, max_attention, outputs_apart
+from faithgauge.measured import Part, about
+from faithgauge.models.store import Trained
+from faithgauge.stats.interval import crossed
+from faithgauge.train.goals import Guide
+from faithgauge.train.metrics import metrics
+from faithgauge.train.predict import say
+from faithgauge.types import SPLITS, Encoded, Ragged, Said, Split
+
+FACTS = "said.json"
+BASE = "base model"
+"""In the column `versus` of a row that compares an adversary with the model it opposes."""
+RESAMPLES = 1_999
+ROUNDING = 1e-6
+"""How much an AtteFa may exceed its cap and still count as that of an adversary that was found."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a model says of the splits of a corpus, with the coordinates of its rows."""
+
+    said: Mapping[Split, Said]
+    about: Mapping[str, Part]
+    classes: tuple[str, ...]
+    epoch: int
+
+    def where(self, split: Split, setting: Mapping[str, Any]) -> Part:
+        """The coordinates of a row on a split, with more of its setting."""
+        own = self.about[split]
+        merged = {**json.loads(own["setting"]), **setting}
+        return own | {"setting": json.dumps(merged, sort_keys=True, separators=(",", ":"))}
+
+
+def keep(trained: Trained, corpus: Corpus, splits: Sequence[Split], *, folder: Path) -> None:
+    """Store what a model says of these splits."""
+    for split in splits:
+        said = say(trained.classifier, corpus.splits[split])
+        np.save(folder / f"probability-{split}.npy", said.probability)
+        for name, part in (("attention", said.attention), ("pair", said.pair)):
+            if part is not None:
+                np.save(folder / f"{name}-{split}.npy", part.values)
+    facts = {
+        "about": {split: about(trained, split) for split in splits},
+        "classes": trained.classes,
+        "epoch": trained.record["epoch"],
+    }
+    (folder / FACTS).write_text(json.dumps(facts, sort_keys=True), encoding="utf-8")
+
+
+def kept(folder: Path, corpus: Corpus) -> Answers:
+    """What `keep` stored."""
+    facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+    said = {
+        split: Said(
+            np.load(folder / f"probability-{split}.npy", allow_pickle=False),
+            _weights(folder / f"attention-{split}.npy", corpus.splits[split].ids),
+            _weights(folder / f"pair-{split}.npy", corpus.splits[split].pair_ids),
+        )
+        for split in SPLITS
+        if split in facts["about"]
+    }
+    return Answers(said, facts["about"], tuple(facts["classes"]), facts["epoch"])
+
+
+def guide_of(folder: Path, corpus: Corpus) -> Guide:
+    """The weights that a folder holds for each split: attention, or made of the scores of an explainer.
+
+    w_t = |s_t| / Σ_u |s_u|, and equal weights where all scores of a text are 0 or there is none
+    """
+    found: dict[Split, Ragged] = {}
+    for split, encoded in corpus.splits.items():
+        weights = _weights(folder / f"attention-{split}.npy", encoded.ids)
+        if weights is None:
+            scores = np.load(folder / f"scores-{split}.npy", allow_pickle=False)
+            weights = _normalised(scores, encoded)
+        found[split] = weights
+    return found
+
+
+def distances(
+    base: Answers, other: Answers, encoded: Encoded, *, split: Split, setting: Mapping[str, Any]
+) -> Iterator[Part]:
+    """How well the other model does, and text by text how far it is from the base."""
+    own, said = other.said[split], base.said[split]
+    where = other.where(split, setting) | {"versus": BASE}
+    yield _metrics(own, encoded, where)
+    by_text = {
+        "example": [str(i) for i in range(len(said))],
+        "class": [base.classes[c] for c in said.probability.argmax(-1)],
+        "class_of": "predicted",
+    }
+    for measure, values in (
+        ("output_distance", outputs_apart(own, said)),
+        ("attention_jsd", attention_apart(own, said)),
+        ("max_attention", max_attention(said)),
+    ):
+        reasons = ["no token" if isnan(value) else None for value in values]
+        yield where | by_text | {"measure": measure, "value": values, "reason": reasons}
+
+
+def gaps(
+    base: Sequence[Answers], others: Sequence[Answers], encoded: Encoded, split: Split
+) -> Iterator[Part]:
+    """How much better the base models do than others of the same seeds, over texts and seeds.
+
+    Of two classes the F1 of the positive one, of more the accuracy; with the interval of their difference.
+    """
+    binary = len(base[0].classes) == 2
+    tables = [
+        np.concatenate([_counts(one.said[split], encoded, binary) for one in pair], axis=-1)
+        for pair in zip(base, others, strict=True)
+    ]
+    found = crossed(np.stack(tables), seed=0, statistic=_gap, resamples=RESAMPLES)
+    name = "f1_positive" if binary else "accuracy"
+    yield others[0].where(split, {"seeds": len(base)}) | {
+        "seed": None,
+        "versus": BASE,
+        "measure": [f"{name}_gap{end}" for end in ("", "_low", "_high")],
+        "value": [found.value, found.low, found.high],
+    }
+
+
+def attefa_rows(
+    base: Answers,
+    adversaries: Mapping[str, Answers],
+    corpus: Corpus,
+    *,
+    split: Split,
+    select_on: Split,
+    setting: Mapping[str, Any],
+) -> Iterator[Part]:
+    """AtteFa of every start, of the first (cold) and of the best by its loss on `select_on`, with the cap.
+
+    The constant predictor, which needs no training, is always one of the starts.
+    """
+    encoded, classes = corpus.splits[split], len(base.classes)
+    best = attefa.constant(base.said[split], encoded)
+    apart = {start: _means(base, other, split) for start, other in adversaries.items()}
+    losses = {start: _loss(_means(base, other, select_on), classes) for start, other in adversaries.items()}
+    losses["constant"] = _loss(attefa.constant(base.said[select_on], corpus.splits[select_on]), classes)
+    values = {
+        start: attefa.attefa(one.tvd, one.jsd, classes=classes)
+        for start, one in {**apart, "constant": best}.items()
+    }
+    for start, other in adversaries.items():
+        where = other.where(split, {**setting, "start": start}) | {"versus": BASE}
+        yield _metrics(other.said[split], encoded, where)
+        said = other.said[split].probability.argmax(-1)
+        yield where | _column(
+            attefa=values[start],
+            epoch=other.epoch,
+            output_distance=apart[start].tvd,
+            attention_jsd=apart[start].jsd,
+            same_class_share=float(np.bincount(said).max() / len(said)),
+        )
+    cold, winner = next(iter(adversaries)), min(losses, key=losses.__getitem__)
+    own = {**setting, "starts": len(adversaries)}
+    yield (
+        adversaries[cold].where(split, own)
+        | {"versus": BASE}
+        | _summary(values[cold], values[winner], best, classes=classes)
+    )
+    yield (
+        adversaries[cold].where(split, {**own, "start": winner}) | {"versus": BASE} | _column(attefa_won=1.0)
+    )
+
+
+def _summary(cold: float, value: float, best: Distances, *, classes: int) -> Part:
+    """AtteFa of the papers' procedure and the best, beside their cap; 1 where the cold one was not found."""
+    cap = attefa.attefa_cap(best, classes=classes)
+    return _column(
+        attefa_cold=cold,
+        attefa_best=value,
+        attefa_cap=cap,
+        attefa_cold_adjusted=attefa.attefa_adjusted(cold, best, classes=classes),
+        attefa_adjusted=attefa.attefa_adjusted(value, best, classes=classes),
+        adversary_not_found=float(cold > cap + ROUNDING),
+    )
+
+
+def _column(**values: float) -> Part:
+    """One row for each of these measures; nan has its reason."""
+    reasons = [
+        _UNDEFINED.get(name, "not defined") if isnan(value) else None for name, value in values.items()
+    ]
+    return {"measure": [*values], "value": [float(value) for value in values.values()], "reason": reasons}
+
+
+_UNDEFINED = {
+    "attefa_adjusted": "the constant predictor moves no less than its attention",
+    "attefa_cold_adjusted": "the constant predictor moves no less than its attention",
+    "attefa": "neither output nor attention moved",
+}
+
+
+def _metrics(said: Said, encoded: Encoded, where: Part) -> Part:
+    found = metrics(said.probability, encoded.labels)
+    reasons = ["not defined for these labels" if isnan(value) else None for value in found.values()]
+    return where | {"measure": [*found], "value": [*found.values()], "reason": reasons}
+
+
+def _means(base: Answers, other: Answers, split: Split) -> Distances:
+    own, said = other.said[split], base.said[split]
+    return Distances(float(outputs_apart(own, said).mean()), float(attention_apart(own, said).mean()))
+
+
+def _loss(apart: Distances, classes: int) -> float:
+    return attefa.one_shot_loss(apart.tvd, apart.jsd, classes=classes)
+
+
+def _counts(said: Said, encoded: Encoded, binary: bool) -> NDArray[np.float64]:
+    """Of each text what a metric is made of, (example, 2): of F1 the hits, and half of what is involved."""
+    predicted, labels = said.probability.argmax(-1), encoded.labels
+    if not binary:
+        return np.stack([predicted == labels, np.ones(len(labels))], -1).astype(np.float64)
+    hits, involved = (predicted == 1) & (labels == 1), ((predicted == 1) * 1 + (labels == 1)) / 2
+    return np.stack([hits, involved], -1).astype(np.float64)
+
+
+def _gap(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The difference of two ratios of sums, from (resample, example, [above, below] of each)."""
+    sums = drawn.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio: NDArray[np.float64] = sums[:, 0] / sums[:, 1] - sums[:, 2] / sums[:, 3]
+    return ratio
+
+
+def _weights(path: Path, ids: Ragged | None) -> Ragged | None:
+    if ids is None or not path.exists():
+        return None
+    return Ragged(np.load(path, mmap_mode="r", allow_pickle=False), ids.offsets)
+
+
+def _normalised(scores: NDArray[np.float32], encoded: Encoded) -> Ragged:
+    lengths = encoded.ids.lengths()
+    text = np.repeat(np.arange(len(lengths)), lengths)
+    real = np.asarray(encoded.spans.values[:, 0]) >= 0
+    size = np.where(real, np.nan_to_num(np.abs(scores)), 0.0)
+    total = np.bincount(text, size, len(lengths))
+    size = np.where(total[text] > 0, size, real)
+    total = np.bincount(text, size, len(lengths))
+    weights = size / np.where(total > 0, total, 1)[text]
+    return Ragged(weights.astype(np.float32), encoded.ids.offsets)

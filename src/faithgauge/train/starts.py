@@ -1,0 +1,62 @@
+"""Where an adversary starts: the same loss can end far from its minimum, and from another start near it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from torch import nn
+
+from faithgauge.config import AdversaryConfig, TrainConfig
+from faithgauge.errors import ConfigError, UnsupportedError
+from faithgauge.train.fit import fit
+from faithgauge.train.goals import Opposition, Splits
+from faithgauge.types import Encoded, Ragged, Said, Split
+
+
+@dataclass(frozen=True)
+class Opposed:
+    """What an adversary is trained against: what a model says, and the model if a start needs it."""
+
+    said: Mapping[Split, Said]
+    how: AdversaryConfig
+    base: nn.Module | None = None
+
+
+def put_at_start(model: nn.Module, against: Opposed, splits: Splits, *, config: TrainConfig) -> None:
+    """Give a newly drawn model the weights that its training as an adversary starts from."""
+    start = against.how.start
+    if start == "warm":
+        warm = replace(config, epochs=against.how.warm_epochs, patience=None)
+        said = {
+            split: replace(one, attention=_least(one, splits[split])) for split, one in against.said.items()
+        }
+        how = replace(against.how, divergence="jsd")
+        fit(model, splits, warm, goal=Opposition(splits, said, how, config.loss, sign=-1))
+    if start in ("fresh", "warm"):
+        return
+    if against.base is None:
+        raise ConfigError(f"expected the base model for the start {start!r}, found none")
+    state = against.base.state_dict()
+    if start == "redrawn":
+        state |= {name: value for name, value in model.state_dict().items() if name.startswith("attention.")}
+    model.load_state_dict(state)
+    if start == "negated":
+        negate = getattr(getattr(model, "attention", None), "negate", None)
+        if negate is None:
+            raise UnsupportedError(
+                "expected an attention whose scores can be negated, found none; leave the start 'negated' out"
+            )
+        negate()
+
+
+def _least(said: Said, encoded: Encoded) -> Ragged:
+    """ᾱ_t = (1 − α̂_t) / (n − 1) over the n tokens of a text: most where the attention is least."""
+    assert said.attention is not None
+    weights, lengths = said.attention, encoded.ids.lengths()
+    real = np.asarray(encoded.spans.values[:, 0], np.int64) >= 0
+    text = np.repeat(np.arange(len(lengths)), lengths)
+    n = np.bincount(text[real], minlength=len(lengths))[text]
+    rest = np.where(real & (n > 1), (1 - weights.values) / np.maximum(n - 1, 1), 0)
+    return Ragged(rest.astype(np.float32), weights.offsets)
