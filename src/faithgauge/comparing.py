@@ -120,7 +120,7 @@ def distances(
 
 
 def gaps(
-    base: Sequence[Answers], others: Sequence[Answers], encoded: Encoded, split: Split
+    base: Sequence[Answers], others: Sequence[Answers], encoded: Encoded, *, split: Split
 ) -> Iterator[Part]:
     """How much better the base models do than others of the same seeds, over texts and seeds.
 

@@ -51,7 +51,7 @@ class Surpass(Job):
         base, others = (
             [comparing.kept(here.path(job), corpus) for job in jobs] for jobs in (self.base, self.others)
         )
-        parts = comparing.gaps(base, others, corpus.splits[self.split], self.split)
+        parts = comparing.gaps(base, others, corpus.splits[self.split], split=self.split)
         results.write_parts(parts, here.folder / results.ROWS)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from faithgauge.papers.tidy import agreement, note, performance
+from faithgauge.papers.tidy import Known, agreement, note, performance
 
 CLASSES = {"sst@jain-wallace-2019": ("negative", "positive")}
 
@@ -33,7 +33,7 @@ def taus(*values: float, measure: str = "kendall_tau", **more: Any) -> list[dict
 
 
 def found(rows: dict[str, np.ndarray], metric: str, **keys: str) -> Any:
-    numbers = agreement(rows, classes=CLASSES, names={"input_x_gradient": "gradient"})
+    numbers = agreement(rows, Known(CLASSES, {"input_x_gradient": "gradient"}))
     wanted = {"measure_a": "attention", "measure_b": "gradient", **keys}
     (one,) = [number for number in numbers if number.metric == metric and number.keys == wanted]
     return one
@@ -76,14 +76,14 @@ def test_seeds_count_alike_however_many_texts_of_a_class_each_has() -> None:
 def test_performance_is_the_mean_over_seeds_with_students_interval() -> None:
     """Of 0.7, 0.8, 0.9: mean 0.8, s = 0.1, t = 4.303 with 2 degrees of freedom."""
     rows = [{"measure": "accuracy", "value": v, "seed": s} for s, v in enumerate((0.7, 0.8, 0.9))]
-    (one,) = performance(columns(*rows), ["accuracy"])
+    (one,) = performance(columns(*rows), Known(metrics=["accuracy"]))
     assert one.value == pytest.approx(0.8)
     assert (one.low, one.high) == pytest.approx((0.8 - 0.2484, 0.8 + 0.2484), abs=1e-4)
     assert one.keys == {"split": "test"}
 
 
 def test_one_seed_has_no_interval() -> None:
-    (one,) = performance(columns({"measure": "accuracy", "value": 0.7}), ["accuracy"])
+    (one,) = performance(columns({"measure": "accuracy", "value": 0.7}), Known(metrics=["accuracy"]))
     assert (one.low, one.high, one.spread) == (None, None, None)
 
 
@@ -109,5 +109,5 @@ def test_a_note_says_first_whether_the_data_are_those_of_the_paper(
 
 def test_without_rows_there_are_no_numbers() -> None:
     none = {name: values[:0] for name, values in columns({"value": 1.0}).items()}
-    assert agreement(none, classes=CLASSES) == []
-    assert performance(none, ["accuracy"]) == []
+    assert agreement(none, Known(CLASSES)) == []
+    assert performance(none, Known(metrics=["accuracy"])) == []

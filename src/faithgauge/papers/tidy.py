@@ -7,8 +7,8 @@ all texts and for those of each class.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,22 @@ Columns = Mapping[str, NDArray[Any]]
 
 RESAMPLES = 1_999
 SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Known:
+    """What rows do not say of themselves.
+
+    `classes` has those of each data set in order, to number them as papers do; `names` says what a paper
+    calls an explainer; `metrics` are those of the models that it prints.
+    """
+
+    classes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    metrics: Collection[str] = ()
+
+
+Numbers = Callable[[Columns, Known], list[Ours]]
 
 
 @dataclass(frozen=True)
@@ -48,23 +64,20 @@ class Group:
         )
 
 
-def agreement(
-    rows: Columns, *, classes: Mapping[str, Sequence[str]], names: Mapping[str, str] | None = None
-) -> list[Ours]:
+def agreement(rows: Columns, known: Known) -> list[Ours]:
     """Kendall's τ of every pair of explainers, its spread over texts, and the share that is significant.
 
-    `classes` has those of each data set in order, to number them as papers do; `names` says what a paper
-    calls an explainer. The presets of explainers are left out.
+    The presets of explainers are left out.
     """
     found = []
     for metric, measure in (("kendall_tau", "kendall_tau"), ("sig_frac", "kendall_p")):
         chosen = _where(rows, rows["measure"] == measure)
         for by in (("explainer", "versus"), ("explainer", "versus", "class")):
             for own, group in _groups(chosen, by):
-                pair = [_plain(own[name], names or {}) for name in ("explainer", "versus")]
+                pair = [_plain(own[name], known.names) for name in ("explainer", "versus")]
                 keys = dict(zip(("measure_a", "measure_b"), pair, strict=True))
                 if "class" in own:
-                    order = list(classes.get(group.dataset, ()))
+                    order = list(known.classes.get(group.dataset, ()))
                     if own["class"] not in order:
                         continue
                     keys["class"] = str(order.index(own["class"]))
@@ -72,10 +85,10 @@ def agreement(
     return found
 
 
-def performance(rows: Columns, metrics: Iterable[str]) -> list[Ours]:
+def performance(rows: Columns, known: Known) -> list[Ours]:
     """The metrics of the models by split: the mean over seeds, and Student's interval of it."""
     found = []
-    for metric in metrics:
+    for metric in dict.fromkeys(known.metrics):
         for own, group in _groups(_where(rows, rows["measure"] == metric), ("split",)):
             values = group.values[:, 0]
             interval = student(values)
@@ -152,3 +165,7 @@ def _varied(setting: Mapping[str, Any]) -> dict[str, str]:
 
 def _number(value: float) -> float | None:
     return None if np.isnan(value) else value
+
+
+NUMBERS: dict[str, Numbers] = {"performance": performance, "agreement": agreement}
+"""By test (of `plans.grid.TESTS`): from the rows that it writes to numbers as papers print them."""

@@ -87,9 +87,12 @@ def ours(found: Reproduction, store: Store) -> list[Ours]:
     """The numbers of the jobs that are stored, each of the kind that the paper prints."""
     table = results.stored(found.targets, store)
     columns = {name: table.column(name).to_numpy(zero_copy_only=False) for name in table.column_names}
-    metrics = dict.fromkeys(metric for recipe in found.recipes for metric in recipe.metrics)
-    numbers = tidy.performance(columns, metrics)
-    return numbers + tidy.agreement(columns, classes=_classes(found, store), names=found.paper.names)
+    metrics = [
+        metric for recipe in found.recipes if recipe.test == "performance" for metric in recipe.metrics
+    ]
+    known = tidy.Known(_classes(found, store), found.paper.names, metrics)
+    tests = dict.fromkeys(recipe.test for recipe in found.recipes)
+    return [number for test in tests for number in tidy.NUMBERS[test](columns, known)]
 
 
 def there(names: Iterable[str]) -> set[str]:
