@@ -6,7 +6,7 @@ what does not change one (threads, folders, progress) is an argument where it is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -153,3 +153,40 @@ class AdversaryPlan:
     epochs: AtLeastOne = 80
     patience: AtLeastOne = 10
     select_on: Literal["validation", "test"] | None = None
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """How adversarial attention is searched for, with the words of jain-wallace-2019 as defaults.
+
+    `distributions` of them are sought at once, by `steps` of Adam with amsgrad; while they are sought the
+    output may move by `limit`, beyond which each pays `weight` times the excess, and gains `diversity` times
+    its JSD from each other one. They start from the logarithm of uniform attention plus N(0, `spread`²).
+    In print the weight is 500/k and the diversity 1/(k (k − 1)) for k distributions. `over` says what becomes
+    of one that ends beyond the ε that is reported: "pull" moves it towards the text's own attention until it
+    is within, "discard" leaves it out, as the papers' code does.
+    """
+
+    distributions: AtLeastOne = 5
+    limit: Positive = 0.01
+    weight: NotNegative = 100.0
+    diversity: NotNegative = 0.05
+    steps: AtLeastOne = 500
+    learning_rate: Positive = 0.01
+    spread: NotNegative = 3.0
+    over: Literal["pull", "discard"] = "pull"
+
+
+@dataclass(frozen=True)
+class AttackPlan(SearchConfig):
+    """The attacks of a study on attention: how often it is permuted, which ε are reported, and the search.
+
+    `epsilon` bounds the total variation distance, of two classes |Δp|.
+    """
+
+    permutations: AtLeastOne = 100
+    epsilon: tuple[NotNegative, ...] = (0.01,)
+
+    def search(self) -> SearchConfig:
+        """The part of it that says how is searched."""
+        return SearchConfig(**{one.name: getattr(self, one.name) for one in fields(SearchConfig)})

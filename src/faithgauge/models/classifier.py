@@ -150,12 +150,17 @@ class AttentionClassifier(nn.Module):
         hidden: Float[Tensor, "batch token hidden"],
         attention: Float[Tensor, "batch token"],
         batch: Batch,
+        *,
+        beside: Tensor | None = None,
     ) -> Float[Tensor, "batch class"]:
-        """The logits for these states under this attention; the second text is encoded as it is."""
+        """The logits for these states under this attention; the second text is encoded as it is.
+
+        Where the states are decoded again and again, `beside` is what `beside(batch)` gave.
+        """
         context = _weigh(attention, hidden)
         if self.form == "single":
             return self._logits(context, batch)
-        return self._logits(context, batch, self._second(batch))
+        return self._logits(context, batch, self._second(batch) if beside is None else _Second(beside))
 
     def _from_rows(self, rows: Rows, batch: Batch, given: Tensor | None) -> Output:
         hidden, _ = self.encoder(rows, batch.lengths)

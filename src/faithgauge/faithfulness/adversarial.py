@@ -1,0 +1,167 @@
+"""Adversarial attention by search: as far from the text's own as can be found while the output stays.
+
+What is found is a lower bound of what there is (`exact` has the number itself for a linear decoder and one
+output). The search sees a linear decoder only through what each token says when it has all the attention, and
+takes the gradient with respect to attention by its formula, so that a step costs nothing but arithmetic on
+weights.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from faithgauge.config import SearchConfig
+from faithgauge.errors import ConfigError
+from faithgauge.faithfulness.divergence import jsd, tvd
+from faithgauge.models.readout import Readout
+
+JAIN_WALLACE = SearchConfig(weight=500.0, diversity=0.08, over="discard")
+"""The preset ``jain-wallace-2019``: their code. It pays 500 for each distribution where they print 500/k, and
+gains 1/k² for each ordered pair where they print 1/(k (k − 1)) for each unordered one. The ε that it reports
+is 0.05, not the 0.01 that is in print and that it has while it searches."""
+
+PULLS = 25
+"""How often the part of the way is halved that is pulled back."""
+NOTHING = 1e-30
+"""Beside every weight inside a logarithm, so that none is that of 0."""
+FAR_BELOW = -1e3
+"""The logit of what is no token, whose weight is then exactly 0."""
+
+
+@dataclass(frozen=True)
+class Adversaries:
+    """What a search found for each text of a batch.
+
+    attention  (batch, step, token)   the distributions
+    jsd        (batch, step)          from the text's own attention
+    tvd        (batch, step)          of the output from that under the text's own attention
+    """
+
+    readout: Readout
+    how: SearchConfig
+    attention: Float[Tensor, "batch step token"]
+    jsd: Float[Tensor, "batch step"]
+    tvd: Float[Tensor, "batch step"]
+
+
+def adversarial_search(readout: Readout, how: SearchConfig | None = None, *, seed: int = 0) -> Adversaries:
+    """Distributions that Adam finds far from the attention of each text, with the output within ε.
+
+    minimise Σ_i [ −JSD(α_i, α̂) + λ max(0, TVD(ŷ(α_i), ŷ(α̂)) − ε) ] − δ Σ_{i<j} JSD(α_i, α_j)
+
+    α_i = softmax(a_i): the k `distributions`, from a_i = ln(1/T) + N(0, `spread`²); α̂: the attention of the
+    text, T its maskable tokens, ŷ the probabilities of the classes; ε: `limit`, λ: `weight`, δ: `diversity`.
+    The last iterate counts. Texts are independent of each other; each has random numbers of its own.
+
+    Paper: jain-wallace-2019, section 4.2.2, eqs. 1 and 2, algorithm 3.
+    Differs: minus the penalty, which the paper adds to what it maximises; its λ/k and 1/(k (k − 1)) are λ and
+        δ here. `JAIN_WALLACE` has the numbers of its code. No 1e-10 inside the logarithms.
+    Cost: `steps` times (distributions × tokens × (distributions + classes)) for each text of a linear decoder;
+        any other is run and differentiated at every step.
+    """
+    how = how or SearchConfig()
+    with torch.no_grad():
+        scores = _start(readout, how, seed)
+        own = readout.attention[:, None]
+        likely = readout.likely(own)
+        adam = torch.optim.Adam([scores], lr=how.learning_rate, amsgrad=True, fused=not scores.is_cuda)
+        for _ in range(how.steps):
+            attention = scores.softmax(-1)
+            slope = _penalty(readout, attention, likely, how=how)
+            scores.grad = _gradient(attention, own, slope, diversity=how.diversity)
+            adam.step()
+        attention = scores.softmax(-1)
+        return Adversaries(
+            readout, how, attention, jsd(attention, own), tvd(readout.likely(attention), likely)
+        )
+
+
+def epsilon_max_jsd(
+    found: Adversaries, epsilon: float
+) -> tuple[Float[Tensor, "batch"], Float[Tensor, "batch token"]]:
+    """The largest JSD among the distributions that leave the output within ε, and the one that has it.
+
+    max(0, max_i 1[TVD_i ≤ ε] JSD_i);  the text's own attention is always among them
+
+    Paper: jain-wallace-2019, algorithm 3.
+    Differs: what is beyond ε is pulled back first, unless `over` is "discard".
+    Range: [0, ln 2].
+    """
+    if not epsilon >= 0:
+        raise ConfigError(f"expected an epsilon of 0 or more, found {epsilon}")
+    own = found.readout.attention[:, None]
+    with torch.no_grad():
+        if found.how.over == "pull":
+            attention = _pulled(found, epsilon)
+            far = jsd(attention, own)
+        else:
+            attention, far = found.attention, found.jsd.masked_fill(found.tvd > epsilon, 0.0)
+        attention = torch.where(far[..., None] > 0, attention, own)
+        best = far.argmax(-1, keepdim=True)
+        chosen = attention.gather(1, best[..., None].expand(-1, -1, attention.shape[-1]))[:, 0]
+        return far.gather(1, best)[:, 0].clamp(min=0), chosen
+
+
+def _start(readout: Readout, how: SearchConfig, seed: int) -> Tensor:
+    maskable = readout.maskable.cpu().numpy()
+    scores = np.full((len(maskable), how.distributions, maskable.shape[1]), FAR_BELOW, np.float32)
+    for text, there in enumerate(maskable):
+        n = int(there.sum())
+        noise = readout.random(text, seed, "adversarial").standard_normal((how.distributions, n))
+        scores[text, :, there] = (how.spread * noise - math.log(max(n, 1))).T
+    return torch.from_numpy(scores).to(readout.attention.device)
+
+
+def _penalty(readout: Readout, attention: Tensor, likely: Tensor, *, how: SearchConfig) -> Tensor:
+    """The gradient of λ max(0, TVD − ε) with respect to the attention."""
+    if readout.values is None:
+        with torch.enable_grad():
+            leaf = attention.detach().requires_grad_()
+            over = (tvd(readout.likely(leaf), likely) - how.limit).clamp(min=0).sum() * how.weight
+            (slope,) = torch.autograd.grad(over, leaf)
+        return slope
+    p = readout.likely(attention)
+    moved = p - likely
+    over = (moved.abs().sum(-1, keepdim=True) / 2 > how.limit).to(p.dtype)
+    if readout.values.shape[-1] == 1:  # |Δp| of class 1, whose probability has slope p (1 − p)
+        by_logit = how.weight * over * moved[..., 1:].sign() * p[..., :1] * p[..., 1:]
+    else:
+        sign = moved.sign() * (how.weight / 2) * over
+        by_logit = p * (sign - (p * sign).sum(-1, keepdim=True))
+    return torch.bmm(by_logit, readout.values.transpose(1, 2))
+
+
+def _gradient(attention: Tensor, own: Tensor, slope: Tensor, *, diversity: float) -> Tensor:
+    """Of the loss with respect to the scores: α ⊙ (g − Σ_t α_t g_t), g that with respect to the attention.
+
+    ∂JSD(α, β)/∂α_t = ½ ln(2 α_t / (α_t + β_t)), whose constant the softmax takes out.
+    """
+    k = attention.shape[1]
+    own_part = (attention + NOTHING).log_().mul_((1 + diversity * (k - 1)) / 2)
+    gradient = (attention + own).add_(NOTHING).log_().mul_(0.5).sub_(own_part).add_(slope)
+    for shift in range(1, k // 2 + 1):
+        both = (attention + attention.roll(shift, 1)).add_(NOTHING).log_()
+        gradient.add_(both, alpha=diversity / 2)
+        if 2 * shift != k:  # else each pair has come up twice already
+            gradient.add_(both.roll(-shift, 1), alpha=diversity / 2)
+    mean = (attention * gradient).sum(-1, keepdim=True)
+    return gradient.sub_(mean).mul_(attention)
+
+
+def _pulled(found: Adversaries, epsilon: float) -> Tensor:
+    """The furthest point found on the line from the text's own attention that leaves the output within ε."""
+    readout, own = found.readout, found.readout.attention[:, None]
+    likely, way = readout.likely(own), found.attention - own
+    share = (found.tvd <= epsilon).to(way.dtype)  # of the way; what is within ε goes all of it
+    step = torch.where(share > 0, 0.0, 0.5)
+    for _ in range(PULLS):
+        tried = share + step
+        within = tvd(readout.likely(own + tried[..., None] * way), likely) <= epsilon
+        share, step = torch.where(within, tried, share), step / 2
+    return own + share[..., None] * way
