@@ -49,8 +49,10 @@ BELOW = {
         *MODELS,
     },
     "judging": {"jobs", "comparing", "results", "engine"},
+    "attacked": {"measured", "explain", "train", "faithfulness", *MODELS},
+    "attacking": {"jobs", "attacked", "explain", "results", "engine"},
     "papers": {"stats"},
-    "plans": {"jobs", "judging", "results", "engine", "explain", "papers", "stats", *MODELS},
+    "plans": {"jobs", "judging", "attacking", "results", "engine", "explain", "papers", "stats", *MODELS},
     "api": {"report", "steps", "explain", "train", *MODELS},
     "cli": {
         "report",

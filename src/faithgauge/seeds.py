@@ -33,14 +33,14 @@ def drawn(
     computed with it. The result is (streams, *numbers).
     """
     found = np.empty((len(streams), *numbers.shape), np.uint64) if out is None else out
+    shifted: NDArray[np.uint64] = np.empty_like(found)
     np.add(streams.reshape(-1, *[1] * numbers.ndim), (numbers + np.uint64(1)) * _GAMMA, out=found)
-    shifted = np.empty_like(found)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         np.right_shift(found, np.uint64(shift), out=shifted)
-        found ^= shifted
-        found *= np.uint64(factor)
+        np.bitwise_xor(found, shifted, out=found)
+        np.multiply(found, np.uint64(factor), out=found)
     np.right_shift(found, np.uint64(31), out=shifted)
-    found ^= shifted
+    np.bitwise_xor(found, shifted, out=found)
     return found
 
 

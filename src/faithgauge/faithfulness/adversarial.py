@@ -62,8 +62,8 @@ def adversarial_search(readout: Readout, how: SearchConfig | None = None, *, see
     Paper: jain-wallace-2019, section 4.2.2, eqs. 1 and 2, algorithm 3.
     Differs: minus the penalty, which the paper adds to what it maximises; its λ/k and 1/(k (k − 1)) are λ and
         δ here. `JAIN_WALLACE` has the numbers of its code. No 1e-10 inside the logarithms.
-    Cost: `steps` times (distributions × tokens × (distributions + classes)) for each text of a linear decoder;
-        any other is run and differentiated at every step.
+    Cost: `steps` times (distributions × tokens × (distributions + classes)) for each text of a linear
+        decoder; any other is run and differentiated at every step.
     """
     how = how or SearchConfig()
     with torch.no_grad():

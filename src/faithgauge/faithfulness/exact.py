@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ from faithgauge.types import Ragged
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Number = TypeVar("Number", np.float64, np.int64)
 
 AT_ONCE = 1 << 15
 """Pairs of tokens that are looked at together: what a processor's cache holds."""
@@ -94,23 +96,26 @@ def exact_adversary(
     if not epsilon >= 0:
         raise ConfigError(f"expected an epsilon of 0 or more, found {epsilon}")
     full = np.flatnonzero(attention.lengths() > 0)
-    result = Furthest(
-        np.full(len(attention), np.nan),
-        *np.full((2, len(attention)), NONE),
-        np.full(len(attention), np.nan),
-        certain=_width(values) <= 2,
-    )
+    first, second = np.full((2, len(attention)), NONE)
+    jsd, weight = np.full((2, len(attention)), np.nan)
+    result = Furthest(jsd, first, second, weight, certain=_width(values) <= 2)
     if not len(full):
         return result
     lengths = attention.lengths()[full]
-    own = _Texts(np.asarray(attention.values, np.float64), np.cumsum(lengths) - lengths, lengths)
+    start = np.cumsum(lengths) - lengths
+    weights = np.asarray(attention.values, np.float64)
+    own = _Texts(weights / np.repeat(np.add.reduceat(weights, start), lengths), start, lengths)
     limit = epsilon / PER_TVD[distance]
     for value, low, high in _slabs(np.asarray(values.values, np.float64), own, limit):
-        jsd, first, second, weight = _furthest(own, value, low, high)
-        better = ~(jsd >= result.jsd[full])  # the first slab stands before nan
-        some = full[better]
-        result.jsd[some], result.weight[some] = jsd[better], weight[better]
-        result.first[some], result.second[some] = first[better], second[better]
+        found = _furthest(own, value, low, high)
+        better = ~(found.jsd >= jsd[full])  # anything is better than the nan of before the first slab
+        for whole, part in (
+            (jsd, found.jsd),
+            (weight, found.weight),
+            (first, found.first),
+            (second, found.second),
+        ):
+            whole[full[better]] = part[better]
     return result
 
 
@@ -122,8 +127,9 @@ class _Texts:
     start: Ints
     length: Ints
 
-    def of_tokens(self, of_texts: NDArray[np.generic]) -> NDArray[np.generic]:
-        return np.repeat(of_texts, self.length, axis=0)
+    def of_tokens(self, of_texts: NDArray[Number]) -> NDArray[Number]:
+        """What is true of each text, for each of its tokens."""
+        return np.repeat(of_texts, self.length)
 
 
 def _width(values: Ragged) -> int:
@@ -133,8 +139,7 @@ def _width(values: Ragged) -> int:
 def _slabs(values: Floats, own: _Texts, epsilon: float) -> Iterator[tuple[Floats, Floats, Floats]]:
     """The value of each token and the boundaries for each text: one slab, or one for every two classes."""
     values = values.reshape(len(values), -1)
-    total = np.add.reduceat(own.attention, own.start)[:, None]
-    z = np.add.reduceat(own.attention[:, None] * values, own.start, axis=0) / total
+    z = np.add.reduceat(own.attention[:, None] * values, own.start, axis=0)
     if values.shape[1] <= 2:
         value, here = (x[:, -1] - (x[:, 0] if x.shape[1] == 2 else 0) for x in (values, z))
         yield value, *_boundaries(here, expit(here), expit(-here), epsilon=epsilon)
@@ -159,7 +164,7 @@ def _boundaries(z: Floats, p: Floats, q: Floats, *, epsilon: float) -> tuple[Flo
     )
 
 
-def _furthest(own: _Texts, value: Floats, low: Floats, high: Floats) -> tuple[Floats, Ints, Ints, Floats]:
+def _furthest(own: _Texts, value: Floats, low: Floats, high: Floats) -> Furthest:
     """The vertex of largest JSD of the simplex of each text cut by its slab."""
     best = _Best(len(low))
     inside = (value >= own.of_tokens(low)) & (value <= own.of_tokens(high))
@@ -172,11 +177,11 @@ def _furthest(own: _Texts, value: Floats, low: Floats, high: Floats) -> tuple[Fl
     found = best.score > -np.inf
     jsd = np.where(found, np.clip(JSD_MAX + best.score / 2, 0, JSD_MAX), 0.0)
     first, second = (np.where(found, place - own.start, NONE) for place in (best.first, best.second))
-    return jsd, first, second, best.weight
+    return Furthest(jsd, first, second, best.weight, certain=True)
 
 
 class _Best:
-    """The best candidate of each text so far: its score 2 (JSD − ln 2), its two tokens, and the second's weight."""
+    """The best candidate of each text so far: its score 2 (JSD − ln 2), its tokens, the second's weight."""
 
     def __init__(self, texts: int) -> None:
         self.score = np.full(texts, -np.inf)
@@ -204,7 +209,7 @@ def _mixtures(own: _Texts, value: Floats, boundary: Floats, *, order: Ints, best
     """
     value, attention = value[order], own.attention[order]
     entropy = xlogy(attention, attention)
-    edge = np.asarray(own.of_tokens(boundary), np.float64)
+    edge = own.of_tokens(boundary)
     above = np.add.reduceat((value > edge).astype(np.int64), own.start)
     # Of each pair the lower token: the upper ones stand side by side at the end of the text.
     lower = np.flatnonzero((value < edge) & (own.of_tokens(above) > 0))

@@ -58,7 +58,7 @@ def permuted(
     """The weights of the maskable tokens of each text in random orders, the same ones in whatever batch."""
     maskable = readout.maskable
     order = _orders(readout, permutations, seed).to(maskable.device)
-    # First the places of the maskable tokens, then those of others, whose weights are 0 and stay where they are.
+    # First the places of the maskable tokens, then those of others, whose weights are 0 and stay.
     places = torch.argsort(maskable.logical_not().to(torch.uint8), dim=-1, stable=True)
     weights = readout.attention.gather(1, places)[:, None].expand_as(order).gather(2, order)
     return weights.gather(2, places.argsort(-1)[:, None].expand_as(order))

@@ -55,7 +55,8 @@ class Readout:
     def likely(self, attention: Float[Tensor, "batch step token"]) -> Float[Tensor, "batch step class"]:
         """The probability of every class under several attentions of each text."""
         logits = self.logits(attention)
-        return probabilities(logits.flatten(0, 1)).unflatten(0, logits.shape[:2])
+        likely = probabilities(logits.flatten(0, 1))
+        return likely.reshape(*logits.shape[:2], -1)
 
     def random(self, text: int, seed: int, purpose: str) -> np.random.Generator:
         """The generator of one text for one purpose, which no order or size of batches changes."""
@@ -126,7 +127,7 @@ def _projected(values: Tensor) -> Callable[[Tensor], Tensor]:
 
 
 def _decoder(model: Any, hidden: Tensor, batch: Batch) -> Callable[[Tensor], Tensor]:
-    """By weighted states, some of them at a time, where the second texts can be encoded once; else one by one."""
+    """By weighted states, some at a time, where the second texts can be encoded once; else one by one."""
     if "beside" not in inspect.signature(model.decode).parameters:
         return lambda attention: torch.stack(
             [model.decode(hidden, one, batch) for one in attention.unbind(1)], 1
@@ -135,7 +136,7 @@ def _decoder(model: Any, hidden: Tensor, batch: Batch) -> Callable[[Tensor], Ten
     at_once = max(TOKENS // len(batch), 1)
 
     def decode(attention: Tensor) -> Tensor:
-        return torch.cat([some(part) for part in attention.split(at_once, 1)], 1)
+        return torch.cat([some(part) for part in torch.split(attention, at_once, 1)], 1)
 
     def some(attention: Tensor) -> Tensor:
         n, times, _ = attention.shape
@@ -150,10 +151,10 @@ def _decoder(model: Any, hidden: Tensor, batch: Batch) -> Callable[[Tensor], Ten
 
 def _repeated(batch: Batch, times: int) -> Batch:
     """Every text so many times, one after the other."""
-    return Batch(
-        *(part.repeat_interleave(times, 0) for part in (batch.ids, batch.lengths, batch.valid, batch.maskable)),
-        pair=None if batch.pair is None else _repeated(batch.pair, times),
+    ids, lengths, valid, maskable = (
+        part.repeat_interleave(times, 0) for part in (batch.ids, batch.lengths, batch.valid, batch.maskable)
     )
+    return Batch(ids, lengths, valid, maskable, pair=batch.pair and _repeated(batch.pair, times))
 
 
 def _times(part: Tensor | None, times: int) -> Tensor | None:

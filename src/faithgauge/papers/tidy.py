@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithgauge.papers.cells import PARTIAL, SUBSTITUTED, Ours
+from faithgauge.registry import Table
 from faithgauge.stats.interval import Interval, crossed, student
 
 Columns = Mapping[str, NDArray[Any]]
@@ -104,6 +105,8 @@ def note(setting: Mapping[str, Any]) -> str:
     parts = [marks[setting["data"]]] if "data" in setting else []
     if vectors := setting.get("vectors"):
         parts.append(f"vectors: {vectors}")
+    if setting.get("below_chance"):
+        parts.append("the model does worse than a guess")
     return "; ".join(parts)
 
 
@@ -167,5 +170,14 @@ def _number(value: float) -> float | None:
     return None if np.isnan(value) else value
 
 
-NUMBERS: dict[str, Numbers] = {"performance": performance, "agreement": agreement}
+NUMBERS: Table[Numbers] = Table(
+    "test with numbers of a paper",
+    {
+        "performance": performance,
+        "agreement": agreement,
+        "permutation": "faithgauge.papers.attacked:permutation",
+        "adversarial_search": "faithgauge.papers.attacked:adversarial_search",
+        "exact_adversary": "faithgauge.papers.attacked:exact_adversary",
+    },
+)
 """By test (of `plans.grid.TESTS`): from the rows that it writes to numbers as papers print them."""

@@ -50,6 +50,9 @@ TESTS: Table[Callable[[Cell], list[Job]]] = Table(
         "guides": "faithgauge.plans.retrained:guides",
         "trained_adversary": "faithgauge.plans.adversaries:trained_adversary",
         "attefa": "faithgauge.plans.adversaries:attefa",
+        "permutation": "faithgauge.plans.attacks:permutation",
+        "adversarial_search": "faithgauge.plans.attacks:adversarial_search",
+        "exact_adversary": "faithgauge.plans.attacks:exact_adversary",
     },
     group="faithgauge.tests",
 )

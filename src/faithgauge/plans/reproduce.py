@@ -117,7 +117,9 @@ def _recipes(wish: Wish, paper: Paper) -> tuple[Recipe, ...]:
         "figure": {figure for recipe in paper.recipes for figure in recipe.figures},
         "test": {recipe.test for recipe in paper.recipes},
     }
-    asked = {"table": wish.tables, "figure": wish.figures, "test": wish.tests}
+    aliases = {recipe.alias: recipe.test for recipe in paper.recipes if recipe.alias}
+    tests = tuple(aliases.get(name, name) for name in wish.tests)
+    asked = {"table": wish.tables, "figure": wish.figures, "test": tests}
     for noun, names in asked.items():
         for name in names:
             if name not in known[noun]:
@@ -130,7 +132,7 @@ def _recipes(wish: Wish, paper: Paper) -> tuple[Recipe, ...]:
         if not any(asked.values())
         or recipe.table in wish.tables
         or set(recipe.figures) & set(wish.figures)
-        or recipe.test in wish.tests
+        or recipe.test in tests
     ]
     return tuple(chosen)
 

@@ -26,6 +26,7 @@ from typing import Any
 from faithgauge.config import (
     AdversaryPlan,
     AtLeastOne,
+    AttackPlan,
     DataConfig,
     EncodeConfig,
     ModelConfig,
@@ -51,8 +52,8 @@ class Study:
     """What a study asks for; `settings` are the points of its grid, in the order of the file.
 
     `splits` are those on which is measured; `explainers` is for tests that explain, `instances` bounds the
-    texts of a split that they explain; `adversary` is for tests that train adversaries; `factory` is a model
-    of the user's own; `threads` is for each job.
+    texts of a split that they explain; `adversary` is for tests that train adversaries, `attack` for those
+    that train none; `factory` is a model of the user's own; `threads` is for each job.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Study:
     factory: str = ""
     threads: AtLeastOne = 1
     adversary: AdversaryPlan = field(default_factory=AdversaryPlan)
+    attack: AttackPlan = field(default_factory=AttackPlan)
     path: Path = Path()
     settings: tuple[Settings, ...] = field(default=(), repr=False)
 
@@ -87,8 +89,10 @@ KEYS = {
     ]
     for table, kind in KINDS.items()
 }
-KEYS[""] = [one.name for one in fields(Study) if one.name not in ("adversary", "path", "settings")]
-KEYS["adversary"] = [one.name for one in fields(AdversaryPlan)]
+PLANS: dict[str, type] = {"adversary": AdversaryPlan, "attack": AttackPlan}
+"""The tables whose lists are not crossed: each test that uses one takes it as a whole."""
+KEYS[""] = [one.name for one in fields(Study) if one.name not in (*PLANS, "path", "settings")]
+KEYS |= {table: [one.name for one in fields(kind)] for table, kind in PLANS.items()}
 
 
 def read(path: Path, changes: Sequence[str] = ()) -> Study:
@@ -115,13 +119,15 @@ def _top(name: str, written: Mapping[str, Any], places: Places) -> Study:
         key: [value] if key in lists and not isinstance(value, list) else value
         for key, value in written.items()
     }
-    adversary: dict[str, Any] = values.pop("adversary", {})
-    for table, kind, own in (("", Study, values), ("adversary", AdversaryPlan, adversary)):
+    plans: dict[str, dict[str, Any]] = {table: dict(values.pop(table, {})) for table in PLANS}
+    if not isinstance(epsilon := plans["attack"].get("epsilon", []), list):
+        plans["attack"]["epsilon"] = [epsilon]
+    for table, kind, own in (("", Study, values), *((name, PLANS[name], plans[name]) for name in PLANS)):
         for key, value in own.items():
             if value == []:
                 raise ConfigError(f"{places.of(table, key)}: expected one value or more, found none")
             _check(kind, table, key, value, places)
-    study = checked(Study, values | {"adversary": adversary}, strict=True)
+    study = checked(Study, values | plans, strict=True)
     if min(study.seeds) < 0:
         raise ConfigError(f"{places.of('', 'seeds')}: expected numbers from 0, found {min(study.seeds)}")
     return study

@@ -21,6 +21,9 @@ PAPER = Paper(
             "performance", table="1", metrics=("f1_positive", "f1_micro", "accuracy"), encoders=("bilstm",)
         ),
         Recipe("agreement", table="2", encoders=("bilstm", "average"), figures=("2", "6", "7", "8")),
+        Recipe("permutation", encoders=("bilstm",), figures=("3",)),
+        Recipe("adversarial_search", encoders=("bilstm",), figures=("4", "5"), alias="adversarial"),
+        Recipe("exact_adversary", encoders=("bilstm",), figures=("4", "5")),
     ),
     names={"input_x_gradient": "gradient"},
 )
