@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import hashlib
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithgauge.seeds import derive, generator
+from faithgauge.seeds import derive, drawn, generator
 
 KNOWN = 7969273670047146399
 """Written down once: another value would change every result."""
@@ -36,3 +37,12 @@ def test_another_seed_or_purpose_is_another_seed() -> None:
 @given(st.integers(), st.lists(st.text("aé 1") | st.integers(), max_size=3))
 def test_torch_and_numpy_take_every_derived_seed(seed: int, purpose: list[str | int]) -> None:
     assert 0 <= derive(seed, *purpose) < 2**63
+
+
+def test_many_streams_are_drawn_at_once_as_splitmix64_draws_them() -> None:
+    """The first three numbers of its seed 0, and the third of two seeds at once."""
+    streams, numbers = np.array([0, 5], np.uint64), np.arange(3, dtype=np.uint64)
+    both = drawn(streams, numbers)
+    assert both[0].tolist() == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
+    assert both.shape == (2, 3)
+    assert drawn(streams, numbers[2:].reshape(1, 1)).tolist() == both[:, 2:, None].tolist()

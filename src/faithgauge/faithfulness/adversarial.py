@@ -66,6 +66,10 @@ def adversarial_search(readout: Readout, how: SearchConfig | None = None, *, see
         decoder; any other is run and differentiated at every step.
     """
     how = how or SearchConfig()
+    if how.weight < 0 or not how.limit > 0:
+        raise ConfigError(
+            f"expected a weight of 0 or more and a limit above 0, found {how.weight} and {how.limit}"
+        )
     with torch.no_grad():
         scores = _start(readout, how, seed)
         own = readout.attention[:, None]
@@ -76,7 +80,7 @@ def adversarial_search(readout: Readout, how: SearchConfig | None = None, *, see
             slope = _penalty(readout, attention, likely, how=how)
             scores.grad = _gradient(attention, own, slope, diversity=how.diversity)
             adam.step()
-        attention = scores.softmax(-1)
+        attention = scores.softmax(-1) * readout.maskable[:, None]  # a text without tokens has none
         return Adversaries(
             readout, how, attention, jsd(attention, own), tvd(readout.likely(attention), likely)
         )

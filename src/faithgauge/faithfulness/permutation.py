@@ -74,7 +74,8 @@ def _orders(readout: Readout, permutations: int, seed: int) -> Int[Tensor, "batc
     places = np.arange(width, dtype=np.uint64)
     numbers = np.arange(permutations, dtype=np.uint64)[:, None] << PLACE_BITS | places
     keys = np.empty((len(tokens), permutations, width), np.uint64)
-    for some in np.array_split(np.arange(len(tokens)), max(keys.size // AT_ONCE, 1)):
+    parts = min(keys.size // AT_ONCE + 1, len(tokens))
+    for some in np.array_split(np.arange(len(tokens)), parts):
         part = keys[some[0] : some[-1] + 1]
         drawn(streams[some], numbers, out=part)
         part &= ~PLACES

@@ -129,12 +129,13 @@ def _number(
     """One number with its interval over texts and seeds; none where no text has a value."""
     columns, statistic = of(values)
     there = np.asarray(~np.isnan(columns).any(-1, keepdims=True))
-    seeds = np.asarray(there[..., 0].any(axis=1))
-    if not seeds.any():
+    seeds, texts = (np.flatnonzero(there[..., 0].any(axis=axis)) for axis in (1, 0))
+    if not len(seeds):
         return []
-    table = np.concatenate([np.where(there, columns, 0.0), there], -1)
-    interval = crossed(table[seeds], seed=0, statistic=statistic, resamples=RESAMPLES)
-    counted = replace(group, values=np.where(there[..., 0], values, np.nan)[seeds])
+    used = np.ix_(seeds, texts)
+    table = np.concatenate([np.where(there, columns, 0.0), there], -1)[used]
+    interval = crossed(table, seed=0, statistic=statistic, resamples=RESAMPLES)
+    counted = replace(group, values=np.where(there[..., 0], values, np.nan)[used])
     return [counted.ours(metric, keys, interval=interval, spread=None)]
 
 
