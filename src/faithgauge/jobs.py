@@ -13,6 +13,7 @@ A job that another needs is a field of it, so recursive ROAR is a loop that wrap
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from faithgauge.train.goals import Guide
     from faithgauge.train.starts import Opposed
 
-CORPUS, MODEL = "corpus", "model"
+CORPUS, MODEL, MASKED = "corpus", "model", "masked.json"
 LISTENER: ContextVar[Callable[[Event], None]] = ContextVar("listener", default=lambda _: None)
 """Who hears of every step of a training that runs in this process."""
 
@@ -264,30 +265,42 @@ class Answer(Job):
 
 @dataclass(frozen=True, eq=False)
 class Mask(Job):
-    """The data with the share `fraction` of each text's tokens masked, the most important ones first."""
+    """The data with the share `fraction` of each text's tokens masked, or `count` of them.
+
+    The most important go first, and what is masked already stays masked and is counted in. With `splits`
+    only these are masked and kept. ``masked.json`` has by split the texts, and those that lacked scores.
+    """
 
     data: Job
     explanation: Job
-    fraction: float
+    fraction: float | None = None
+    count: int | None = later(None)
+    rounding: Literal["exact", "float32"] = later("exact")
+    splits: tuple[Split, ...] = later(())
 
     def run(self, here: Here) -> None:
         import numpy as np
 
-        from faithgauge.encode.corpus import save_corpus
-        from faithgauge.faithfulness.masking import masked
+        from faithgauge.encode.corpus import save_masked
+        from faithgauge.faithfulness.masking import Amount, masked
 
-        corpus = corpus_of(here, self.data)
-        folder = here.path(self.explanation)
+        corpus, folder = corpus_of(here, self.data), here.path(self.explanation)
         if (mask := corpus.tokenizer.mask) is None:
             raise UnsupportedError("the tokenizer has no mask token; choose words instead of this tokenizer")
-        splits = {}
-        for split, encoded in corpus.splits.items():
-            scores = np.load(folder / f"scores-{split}.npy", allow_pickle=False)
-            values = encoded.ids.values.astype(np.int32)
-            for start, stop in zip(encoded.ids.offsets[:-1], encoded.ids.offsets[1:], strict=True):
-                values[start:stop] = masked(values[start:stop], scores[start:stop], self.fraction, mask=mask)
-            splits[split] = replace(encoded, ids=replace(encoded.ids, values=values))
-        save_corpus(replace(corpus, splits=splits), here.folder / CORPUS)
+        amount = Amount(self.fraction, self.count, self.rounding)
+        found = {
+            split: masked(
+                corpus.splits[split],
+                np.load(folder / f"scores-{split}.npy", mmap_mode="r", allow_pickle=False),
+                amount,
+                mask=mask,
+            )
+            for split in self.splits or tuple(corpus.splits)
+        }
+        ids = {split: one.ids for split, one in found.items()}
+        save_masked(corpus, ids, here.path(self.data) / CORPUS, folder=here.folder / CORPUS)
+        facts = {split: {"texts": len(one.ids), "unscored": one.unscored} for split, one in found.items()}
+        (here.folder / MASKED).write_text(json.dumps(facts, sort_keys=True), encoding="utf-8")
 
 
 def prepare(config: DataConfig, encode: Mapping[str, Any]) -> Prepare:

@@ -50,6 +50,10 @@ TESTS: Table[Callable[[Cell], list[Job]]] = Table(
         "guides": "faithgauge.plans.retrained:guides",
         "trained_adversary": "faithgauge.plans.adversaries:trained_adversary",
         "attefa": "faithgauge.plans.adversaries:attefa",
+        "roar": "faithgauge.plans.roar:roar",
+        "recursive_roar": "faithgauge.plans.roar:recursive_roar",
+        "sparsity": "faithgauge.plans.roar:sparsity",
+        "recursive_roar_by_count": "faithgauge.plans.roar:recursive_roar_by_count",
     },
     group="faithgauge.tests",
 )

@@ -30,7 +30,7 @@ from faithgauge.plans.grid import Cell, cells, targets_of
 from faithgauge.plans.study import Study, read
 from faithgauge.registry import unknown
 
-OURS = ("data.names", "seeds", "tests", "model.encoder", "instances")
+OURS = ("data.names", "seeds", "tests", "model.encoder", "instances", "roar.fractions")
 """Keys of the study that are changed here, and not by the user."""
 QUICK = {"instances": 100, "train.epochs": 2}
 """What `quick` changes beside leaving one seed: enough to see that it runs, too little to compare."""
@@ -48,6 +48,7 @@ class Wish:
     encoders: tuple[str, ...] = ()
     seeds: int | None = None
     instances: int | None = None
+    fractions: tuple[float, ...] = ()
     quick: bool = False
     changes: tuple[str, ...] = ()
 
@@ -182,6 +183,8 @@ def _changes(
         changes["model.encoder"] = sorted(encoders, key=lambda name: (name not in order, name))
     if wish.instances:
         changes["instances"] = wish.instances
+    if wish.fractions:
+        changes["roar.fractions"] = wish.fractions
     return [*(f"{key}={json.dumps(value)}" for key, value in changes.items()), *wish.changes]
 
 

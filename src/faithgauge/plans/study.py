@@ -29,6 +29,7 @@ from faithgauge.config import (
     DataConfig,
     EncodeConfig,
     ModelConfig,
+    RoarPlan,
     TrainConfig,
     VectorConfig,
 )
@@ -40,6 +41,7 @@ from faithgauge.plans.names import (
     refuse_unknown_factory,
     refuse_unknown_names,
     refuse_unknown_starts,
+    refuse_unknown_steps,
 )
 from faithgauge.plans.written import Places, read_tables
 from faithgauge.settings import Settings, checked, preset_for, settings
@@ -51,8 +53,8 @@ class Study:
     """What a study asks for; `settings` are the points of its grid, in the order of the file.
 
     `splits` are those on which is measured; `explainers` is for tests that explain, `instances` bounds the
-    texts of a split that they explain; `adversary` is for tests that train adversaries; `factory` is a model
-    of the user's own; `threads` is for each job.
+    texts of a split that they explain; `adversary` is for tests that train adversaries, `roar` for those
+    that mask tokens and train again; `factory` is a model of the user's own; `threads` is for each job.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Study:
     factory: str = ""
     threads: AtLeastOne = 1
     adversary: AdversaryPlan = field(default_factory=AdversaryPlan)
+    roar: RoarPlan = field(default_factory=RoarPlan)
     path: Path = Path()
     settings: tuple[Settings, ...] = field(default=(), repr=False)
 
@@ -87,8 +90,10 @@ KEYS = {
     ]
     for table, kind in KINDS.items()
 }
-KEYS[""] = [one.name for one in fields(Study) if one.name not in ("adversary", "path", "settings")]
-KEYS["adversary"] = [one.name for one in fields(AdversaryPlan)]
+PLANS: dict[str, type] = {"adversary": AdversaryPlan, "roar": RoarPlan}
+"""The tables whose lists are not crossed: each test that uses one takes it as a whole."""
+KEYS[""] = [one.name for one in fields(Study) if one.name not in (*PLANS, "path", "settings")]
+KEYS |= {table: [one.name for one in fields(kind)] for table, kind in PLANS.items()}
 
 
 def read(path: Path, changes: Sequence[str] = ()) -> Study:
@@ -104,6 +109,7 @@ def read(path: Path, changes: Sequence[str] = ()) -> Study:
     refuse_unknown_factory(study.factory, places)
     refuse_unknown_explainers(study.explainers, study.factory, places)
     refuse_unknown_starts(study.adversary.starts, places)
+    refuse_unknown_steps(study.roar, places)
     cells = _cells(study, find_files(path.absolute().parent, grid, places))
     return replace(study, path=path, settings=tuple(cells))
 
@@ -115,13 +121,13 @@ def _top(name: str, written: Mapping[str, Any], places: Places) -> Study:
         key: [value] if key in lists and not isinstance(value, list) else value
         for key, value in written.items()
     }
-    adversary: dict[str, Any] = values.pop("adversary", {})
-    for table, kind, own in (("", Study, values), ("adversary", AdversaryPlan, adversary)):
+    plans: dict[str, dict[str, Any]] = {table: values.pop(table, {}) for table in PLANS}
+    for table, kind, own in (("", Study, values), *((name, PLANS[name], plans[name]) for name in PLANS)):
         for key, value in own.items():
             if value == []:
                 raise ConfigError(f"{places.of(table, key)}: expected one value or more, found none")
             _check(kind, table, key, value, places)
-    study = checked(Study, values | {"adversary": adversary}, strict=True)
+    study = checked(Study, values | plans, strict=True)
     if min(study.seeds) < 0:
         raise ConfigError(f"{places.of('', 'seeds')}: expected numbers from 0, found {min(study.seeds)}")
     return study
