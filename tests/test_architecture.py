@@ -49,7 +49,8 @@ BELOW = {
         *MODELS,
     },
     "judging": {"jobs", "comparing", "results", "engine"},
-    "removing": {"jobs", "faithfulness", "stats", "results", "engine"},
+    "removed": {"measured", "stats", "results", "faithfulness", *MODELS},
+    "removing": {"removed", "jobs", "papers", "results", "engine"},
     "papers": {"stats"},
     "plans": {
         "jobs",

@@ -13,7 +13,8 @@ class Recipe:
     """A test (of `plans.grid.TESTS`) and what it answers: figures, and cells of a table.
 
     Of the cells those of these metrics; `encoders` are those of the table that the test is run on.
-    What is empty is not restricted.
+    What is empty is not restricted. One that is `asked` is left out where nothing is asked for by name.
+    `brings` is the problem of its own that the test needs no data set for.
     """
 
     test: str
@@ -21,6 +22,8 @@ class Recipe:
     metrics: Collection[str] = ()
     encoders: Collection[str] = ()
     figures: Collection[str] = ()
+    asked: bool = False
+    brings: str = ""
 
     def covers(self, cell: Cell) -> bool:
         return (

@@ -90,6 +90,8 @@ def performance(rows: Columns, known: Known) -> list[Ours]:
     found = []
     for metric in dict.fromkeys(known.metrics):
         for own, group in _groups(_where(rows, rows["measure"] == metric), ("split",)):
+            if "masking" in group.setting:  # a point of a curve, not the model itself
+                continue
             values = group.values[:, 0]
             interval = student(values)
             keys = {"split": own["split"], **_varied(group.setting)}

@@ -22,11 +22,12 @@ from faithgauge.engine.job import Job, key_of
 from faithgauge.engine.store import Store
 from faithgauge.errors import ConfigError, FaithgaugeError
 from faithgauge.jobs import CORPUS
-from faithgauge.papers import tidy
-from faithgauge.papers.cells import Ours
+from faithgauge.papers import roar_numbers, tidy
+from faithgauge.papers.cells import Ours, place
 from faithgauge.papers.published import PAPERS, Paper
 from faithgauge.papers.recipes import Recipe
 from faithgauge.plans.grid import Cell, cells, targets_of
+from faithgauge.plans.minutes import minutes
 from faithgauge.plans.study import Study, read
 from faithgauge.registry import unknown
 
@@ -75,6 +76,7 @@ def reproduction(wish: Wish) -> Reproduction:
         )
     recipes = _recipes(wish, paper)
     own = _written(path)
+    recipes, wish = _with_own_problems(recipes, wish)
     names, left_out = _names(wish, own["data"]["names"])
     try:
         study = replace(read(path, _changes(wish, own, names, recipes=recipes)), name=paper.key)
@@ -93,7 +95,11 @@ def ours(found: Reproduction, store: Store) -> list[Ours]:
     ]
     known = tidy.Known(_classes(found, store), found.paper.names, metrics)
     tests = dict.fromkeys(recipe.test for recipe in found.recipes)
-    return [number for test in tests for number in tidy.NUMBERS[test](columns, known)]
+    made = tidy.NUMBERS | roar_numbers.NUMBERS
+    numbers = [number for test in tests for number in made[test](columns, known)]
+    if any("walltime_minutes" in recipe.metrics for recipe in found.recipes):
+        numbers += minutes(found.cells, store)
+    return list({(place(one), one.dataset): one for one in numbers}.values())
 
 
 def there(names: Iterable[str]) -> set[str]:
@@ -128,12 +134,27 @@ def _recipes(wish: Wish, paper: Paper) -> tuple[Recipe, ...]:
     chosen = [
         recipe
         for recipe in paper.recipes
-        if not any(asked.values())
+        if (not any(asked.values()) and not recipe.asked)
         or recipe.table in wish.tables
         or set(recipe.figures) & set(wish.figures)
         or recipe.test in wish.tests
     ]
     return tuple(chosen)
+
+
+def _with_own_problems(recipes: tuple[Recipe, ...], wish: Wish) -> tuple[tuple[Recipe, ...], Wish]:
+    """Of recipes that bring a problem of their own those that are asked for; it is no data set of the study.
+
+    Where nothing else is asked for, any data set stands in the study, and nothing of it is computed.
+    """
+    brought = {recipe.brings for recipe in recipes if recipe.brings}
+    if not wish.datasets:
+        return recipes, wish
+    own = tuple(name for name in wish.datasets if name not in brought)
+    chosen = tuple(
+        recipe for recipe in recipes if (recipe.brings in wish.datasets if recipe.brings else bool(own))
+    )
+    return chosen, replace(wish, datasets=own or ("planted",))
 
 
 def _names(wish: Wish, recipe: Sequence[str]) -> tuple[list[str], dict[str, str]]:

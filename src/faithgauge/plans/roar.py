@@ -9,7 +9,8 @@ order knows nothing of a model, so that its recursive curve is its plain one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 
 from faithgauge import jobs, removing
 from faithgauge.config import RoarPlan
@@ -50,6 +51,15 @@ class Road:
         }
 
 
+@dataclass(frozen=True)
+class Link:
+    """Where a chain is: the masked data, the model trained on them, and its evaluation."""
+
+    data: Job
+    model: Job
+    done: Job
+
+
 def roar(cell: Cell) -> list[Job]:
     """How much worse than with random tokens masked a model does without those of each explainer."""
     return _answers(cell, Road(cell.study.roar, recursive=False))
@@ -65,6 +75,48 @@ def recursive_roar_by_count(cell: Cell) -> list[Job]:
     return _answers(cell, Road(cell.study.roar, by_count=True))
 
 
+def masked_training(cell: Cell) -> list[Job]:
+    """An estimate for one training: the curves of one model that was trained on masked texts."""
+    return [masked_curves(cell)]
+
+
+def roar_shortcuts(cell: Cell) -> list[Job]:
+    """What is lost by each cheaper road to recursive ROAR, beside the full one: warm starts, an early end at
+    the tolerance of ``[roar]`` or 0.01, and one model trained on masked texts."""
+    plan = replace(cell.study.roar, warm_start=False, early_stop_fractions=None)
+    tolerance = cell.study.roar.early_stop_fractions
+    full = curves(cell, Road(plan))
+    cheap = {
+        "warm_start": curves(cell, Road(replace(plan, warm_start=True))),
+        "early_stop_fractions": curves(
+            cell, Road(replace(plan, early_stop_fractions=0.01 if tolerance is None else tolerance))
+        ),
+        "masked_training": masked_curves(cell),
+    }
+    return [full, *cheap.values(), *(removing.Shortcut(full, one, name) for name, one in cheap.items())]
+
+
+def sparsity(cell: Cell) -> list[Job]:
+    """How much of all importance the most important tokens have, of whole texts, by explainer."""
+    plan = cell.study.roar
+    found = {
+        label: _explained(cell, cell.model, cell.data, text=text)
+        for label, text in _explainers(cell, plan).items()
+        if text != NULL
+    }
+    fractions = tuple(fraction for fraction in plan.fractions if fraction > 0)
+    return [
+        removing.Sparse(cell.model, cell.data, found, plan.counts, fractions, split)
+        for split in cell.study.splits
+    ]
+
+
+def roar_synthetic(cell: Cell) -> list[Job]:
+    """ROAR and recursive ROAR where the truth is known, on a problem of their own: the study's data take no
+    part in it."""
+    return [removing.Synthetic(cell.model.train.seed)]
+
+
 def curves(cell: Cell, road: Road) -> removing.Curves:
     """The curves of every explainer of one model, which share their beginning and their end."""
     chains = {label: _chain(cell, road, text) for label, text in _explainers(cell, road.plan).items()}
@@ -77,6 +129,37 @@ def curves(cell: Cell, road: Road) -> removing.Curves:
         metric=road.plan.metric,
         ends_at_floor=not road.by_count and road.plan.fractions[-1] == 1,
         setting=road.setting,
+    )
+
+
+def masked_curves(cell: Cell) -> removing.Curves:
+    """The same curves of one model, which is explained again at every step and never trained again."""
+    plan, splits = cell.study.roar, cell.study.splits
+    model = replace(cell.model, masked_inputs=True)
+    steps: dict[str, dict[str, Job]] = {}
+    masks: dict[str, dict[str, Job]] = {}
+
+    def masked(data: Job, text: str, step: Step) -> jobs.Mask:
+        explanation = jobs.Explain(model, data, text, splits, seed=cell.model.train.seed)
+        return jobs.Mask(data, explanation, step, rounding=plan.rounding, splits=splits)
+
+    for label, text in _explainers(cell, plan).items():
+        data: Job = cell.data
+        steps[label], masks[label] = {}, {}
+        for step in Road(plan).steps:
+            data = masked(data if text not in (RANDOM, NULL) else cell.data, text, step)
+            steps[label][str(step)] = jobs.Evaluate(model, data, splits)
+            masks[label][str(step)] = data
+    return removing.Curves(
+        full=jobs.Evaluate(model, cell.data, splits),
+        floor=jobs.Evaluate(model, masked(cell.data, RANDOM, 1.0), splits),
+        steps=steps,
+        masks=masks,
+        splits=splits,
+        metric=plan.metric,
+        ends_at_floor=plan.fractions[-1] == 1,
+        area="masked_training_curve",
+        setting={**Road(plan).setting, "masking": "masked_training"},
     )
 
 
@@ -102,18 +185,34 @@ def _explainers(cell: Cell, plan: RoarPlan) -> dict[str, str]:
 
 def _chain(cell: Cell, road: Road, text: str) -> dict[Step, tuple[Job, Job]]:
     """By step the evaluation of the model that was trained without those tokens, and its masked data."""
-    recursive = road.recursive and asked(text).name not in (RANDOM, NULL)
-    data: Job = cell.data
-    model = cell.model
-    explanation = _explained(cell, model, data, text=text)
+    plan, blind = road.plan, text in (RANDOM, NULL)
+    ends = plan.early_stop_fractions is not None and road.recursive and not blind
+    before = Link(cell.data, cell.model, _evaluated(cell, cell.model, cell.data))
+    explanation: Job = _explained(cell, cell.model, cell.data, text=text)
     found: dict[Step, tuple[Job, Job]] = {}
-    for step in road.steps:
-        if recursive:
-            explanation = _explained(cell, model, data, text=text)
-        data = _masked(data if recursive else cell.data, explanation, road, step=step)
-        model = replace(cell.model, data=data, base=model if road.plan.warm_start else None)
-        found[step] = _evaluated(cell, model, data), data
+    for i, step in enumerate(road.steps):
+        # The first step is always taken, and is the same whatever follows.
+        stop = _stop(cell, before, plan) if ends and i else None
+        if i and road.recursive and not blind:
+            explanation = _on(_explained(cell, before.model, before.data, text=text), stop)
+        data = before.data if road.recursive and not blind else cell.data
+        data = _on(_masked(data, explanation, road, step=step), stop)
+        model = _on(replace(cell.model, data=data, base=before.model if plan.warm_start else None), stop)
+        before = Link(data, model, _on(_evaluated(cell, model, data), stop))
+        found[step] = before.done, data
     return found
+
+
+def _stop(cell: Cell, before: Link, plan: RoarPlan) -> removing.AtFloor:
+    return removing.AtFloor(before.done, _floor(cell), plan.early_stop_fractions or 0.0, plan.metric)
+
+
+def _on(job: Job, stop: Job | None) -> Job:
+    """The same job, to be done unless its chain has ended."""
+    if stop is None:
+        return job
+    own = {one.name: getattr(job, one.name) for one in fields(job)}
+    return _STOPPABLE[type(job)](**own, stop=stop)
 
 
 def _explained(cell: Cell, model: Job, data: Job, *, text: str) -> jobs.Explain:
@@ -136,3 +235,11 @@ def _evaluated(cell: Cell, model: Job, data: Job) -> jobs.Evaluate:
     """On the study's splits, and on validation, where it is seen whether a model is at its floor."""
     wanted: set[Split] = {"validation", *cell.study.splits}
     return jobs.Evaluate(model, data, tuple(split for split in SPLITS if split in wanted))
+
+
+_STOPPABLE: dict[type[Job], Callable[..., Job]] = {
+    jobs.Explain: removing.ExplainOn,
+    jobs.Mask: removing.MaskOn,
+    jobs.Train: removing.TrainOn,
+    jobs.Evaluate: removing.EvaluateOn,
+}
