@@ -21,8 +21,9 @@ from faithgauge.faithfulness.roar import faithfulness
 from faithgauge.faithfulness.sparsity import sparsity
 from faithgauge.measured import about
 from faithgauge.models.store import Trained
+from faithgauge.stats.above_zero import above_zero
+from faithgauge.stats.holm import holm
 from faithgauge.stats.interval import bca, student
-from faithgauge.stats.multiple import greater_than_zero, holm
 from faithgauge.stats.rank import kendall, spearman
 from faithgauge.types import Ragged, Split
 
@@ -219,8 +220,8 @@ def _tests(rows: Sequence[Row]) -> Iterator[Row]:
         for step, own in steps.items()
         if step not in ends
     ]
-    below = [greater_than_zero(gaps) for _, gaps in cases]
-    above = [greater_than_zero([-gap for gap in gaps]) for _, gaps in cases]
+    below = [above_zero(gaps) for _, gaps in cases]
+    above = [above_zero([-gap for gap in gaps]) for _, gaps in cases]
     adjusted = zip(cases, below, holm(below), holm(above), strict=True)
     for (own, gaps), p, p_below, p_above in adjusted:
         numbers = {
@@ -238,7 +239,7 @@ def _tests(rows: Sequence[Row]) -> Iterator[Row]:
 def _of_all(rows: Sequence[Row]) -> Row:
     """The coordinates that the rows of several seeds have in common."""
     setting = {**json.loads(rows[0]["setting"]), "seeds": len(rows)}
-    same = {name: rows[0][name] for name in (*WHERE, "explainer", "versus", "fraction")}
+    same = {name: rows[0].get(name) for name in (*WHERE, "explainer", "versus", "fraction")}
     return same | {"seed": None, "setting": _text(setting)}
 
 

@@ -1,4 +1,4 @@
-"""Several tests at once: what each of them may still claim."""
+"""Whether numbers are drawn with a mean above 0."""
 
 from __future__ import annotations
 
@@ -8,27 +8,8 @@ from math import isnan, nan, sqrt
 import numpy as np
 from scipy.special import stdtr
 
-from faithgauge.stats.rows import Floats
 
-
-def holm(p: Sequence[float]) -> Floats:
-    """p-values adjusted so that, of all tests whose value is at most α, any is false with probability ≤ α.
-
-    p̃_(i) = max_{j ≤ i} min(1, (m − j + 1) p_(j))
-
-    p_(1) ≤ … ≤ p_(m): the values in order. One that is nan is no test: it stays nan and is not counted.
-
-    Paper: holm1979.
-    """
-    values = np.asarray(p, np.float64)
-    found = np.full(len(values), nan)
-    order = np.argsort(values)[: int((~np.isnan(values)).sum())]
-    factors = np.arange(len(order), 0, -1)
-    found[order] = np.maximum.accumulate(np.minimum(1, factors * values[order]))
-    return found
-
-
-def greater_than_zero(values: Sequence[float]) -> float:
+def above_zero(values: Sequence[float]) -> float:
     """The one-sided p-value of Student's test that these are drawn with a mean above 0.
 
     1 − F(x̄ √n / s)
