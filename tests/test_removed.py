@@ -72,7 +72,7 @@ def test_the_metric_is_f1_of_two_classes_and_accuracy_of_more() -> None:
 
 
 def test_seeds_give_a_mean_and_both_intervals() -> None:
-    """Of the areas 0.25, 0.5 and 0.375: the mean is 0.375, and Student's interval 0.375 ± t · 0.125/√3 with t = 4.3027."""
+    """Of the areas 0.25, 0.5 and 0.375: Student's interval is 0.375 ± 4.3027 · 0.125/√3."""
     rows = list(over_seeds([row for i, v in enumerate((0.6, 0.5, 0.55)) for row in seed_rows(i, v)]))
     assert only(rows, "faithfulness_mean")["value"] == pytest.approx(0.375)
     half = stats.t.ppf(0.975, 2) * 0.125 / 3**0.5
