@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithgauge.errors import DataError
+from faithgauge.faithfulness.sparsity import sparsity
+from faithgauge.registry import Table
 
 Curve = Mapping[float, float]
 """By step the performance of the model that was trained without so much."""
@@ -68,5 +70,30 @@ def faithfulness(measure: Curve, random: Curve, floor: float) -> Area:
     return Area(_area(x, b - p) / whole)
 
 
+def masked_training_curve(measure: Curve, random: Curve, floor: float) -> Area:
+    """The same area for one model that was trained on masked texts, and is not trained again at any step.
+
+    A random share of every second text is masked while it learns, so that no masked text is unlike what it
+    has seen. At each step the explanation is asked again of the model and the text as it then is. It is an
+    estimate of `faithfulness` for the price of one training, and of another model than the one in question.
+
+    Paper: madsen2023.
+    Differs: the paper asks for an explanation once, of the whole text.
+    Range: (−∞, 1] where no text is done worse than one of which everything is masked.
+    """
+    return faithfulness(measure, random, floor)
+
+
 def _area(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     return float(np.diff(x) @ (y[1:] + y[:-1]) / 2)
+
+
+MEASURES = Table(
+    "measure",
+    {
+        "faithfulness": faithfulness,
+        "masked_training_curve": masked_training_curve,
+        "sparsity": sparsity,
+    },
+)
+"""What is read from curves of masked texts, and how sparse explanations are."""
