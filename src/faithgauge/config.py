@@ -17,6 +17,7 @@ NotNegative = Annotated[float, Ge(0)]
 NotBelowZero = Annotated[int, Ge(0)]
 Positive = Annotated[float, Gt(0)]
 Share = Annotated[float, Gt(0), Le(1)]
+FromZeroToOne = Annotated[float, Ge(0), Le(1)]
 
 
 @dataclass(frozen=True)
@@ -190,3 +191,26 @@ class AttackPlan(SearchConfig):
     def search(self) -> SearchConfig:
         """The part of it that says how is searched."""
         return SearchConfig(**{one.name: getattr(self, one.name) for one in fields(SearchConfig)})
+
+
+@dataclass(frozen=True)
+class RoarPlan:
+    """How tokens are removed and models trained again, in the tests of ROAR.
+
+    `fractions` of the tokens of each text are masked, from 0 upwards, or `counts` of them; `rounding` says
+    how a fraction becomes a number of tokens. The class that is explained is the one each explainer says, or
+    that of `label` for all. `null` adds a second random order, which must come out as faithful as none. The
+    curves are those of `metric`: by default F1 (macro) for two classes, accuracy for more.
+
+    With `warm_start` each model begins as the one before it. With `early_stop_fractions` a chain ends where
+    its model is no better on validation than the one with everything masked, by more than so much.
+    """
+
+    fractions: tuple[FromZeroToOne, ...] = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)
+    counts: tuple[AtLeastOne, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+    label: Literal["gold", "predicted"] | None = None
+    rounding: Literal["exact", "float32"] = "exact"
+    null: bool = True
+    metric: str | None = None
+    warm_start: bool = False
+    early_stop_fractions: NotNegative | None = None

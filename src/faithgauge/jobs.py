@@ -13,6 +13,7 @@ A job that another needs is a field of it, so recursive ROAR is a loop that wrap
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
@@ -30,10 +31,9 @@ if TYPE_CHECKING:
     from faithgauge.encode.corpus import Corpus
     from faithgauge.models.store import Trained
     from faithgauge.train.fit import Event
-    from faithgauge.train.goals import Guide
-    from faithgauge.train.starts import Opposed
+    from faithgauge.train.starts import Aim
 
-CORPUS, MODEL = "corpus", "model"
+CORPUS, MODEL, MASKED = "corpus", "model", "masked.json"
 LISTENER: ContextVar[Callable[[Event], None]] = ContextVar("listener", default=lambda _: None)
 """Who hears of every step of a training that runs in this process."""
 
@@ -68,6 +68,8 @@ class Train(Job):
 
     With a `guide` (an `Answer` or an `Explain`) it is given the attention of that; with an `adversary` it is
     trained against the model whose `Answer` is its `target`, and begins at `base` where its start says so.
+    Without an adversary it begins at `base`, if there is one. With `masked_inputs` a random share of each
+    second text is masked anew at each step.
     """
 
     data: Job
@@ -81,6 +83,7 @@ class Train(Job):
     target: Job | None = later(None)
     base: Job | None = later(None)
     adversary: AdversaryConfig | None = later(None)
+    masked_inputs: bool = later(False)
 
     def run(self, here: Here) -> None:
         from faithgauge.models import store
@@ -101,16 +104,18 @@ class Train(Job):
         record = {name: value for name, value in trained.record.items() if name != "seconds"}
         store.save(replace(trained, record=record), here.folder / MODEL)
 
-    def _aim(self, here: Here, corpus: Corpus) -> Guide | Opposed | None:
+    def _aim(self, here: Here, corpus: Corpus) -> Aim:
         from faithgauge import comparing
-        from faithgauge.train.starts import Opposed
+        from faithgauge.train.starts import Covering, Opposed
 
+        base = trained_of(here, self.base).classifier if self.base else None
         if self.guide is not None:
             return comparing.guide_of(here.path(self.guide), corpus)
+        if self.masked_inputs:
+            return Covering(mask_of(corpus))
         if self.target is None or self.adversary is None:
-            return None
-        said = comparing.kept(here.path(self.target), corpus).said
-        return Opposed(said, self.adversary, trained_of(here, self.base).classifier if self.base else None)
+            return base
+        return Opposed(comparing.kept(here.path(self.target), corpus).said, self.adversary, base)
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,30 +269,40 @@ class Answer(Job):
 
 @dataclass(frozen=True, eq=False)
 class Mask(Job):
-    """The data with the share `fraction` of each text's tokens masked, the most important ones first."""
+    """The data with the share `fraction` of each text's tokens masked, or `count` of them.
+
+    The most important go first, and what is masked already stays masked and is counted in. With `splits`
+    only these are masked. ``masked.json`` has by split the texts, and those that lacked scores.
+    """
 
     data: Job
     explanation: Job
-    fraction: float
+    fraction: float | None = None
+    count: int | None = later(None)
+    rounding: Literal["exact", "float32"] = later("exact")
+    splits: tuple[Split, ...] = later(())
 
     def run(self, here: Here) -> None:
         import numpy as np
 
-        from faithgauge.encode.corpus import save_corpus
-        from faithgauge.faithfulness.masking import masked
+        from faithgauge.encode.corpus import save_masked
+        from faithgauge.faithfulness.masking import Amount, masked
 
-        corpus = corpus_of(here, self.data)
-        folder = here.path(self.explanation)
-        if (mask := corpus.tokenizer.mask) is None:
-            raise UnsupportedError("the tokenizer has no mask token; choose words instead of this tokenizer")
-        splits = {}
-        for split, encoded in corpus.splits.items():
-            scores = np.load(folder / f"scores-{split}.npy", allow_pickle=False)
-            values = encoded.ids.values.astype(np.int32)
-            for start, stop in zip(encoded.ids.offsets[:-1], encoded.ids.offsets[1:], strict=True):
-                values[start:stop] = masked(values[start:stop], scores[start:stop], self.fraction, mask=mask)
-            splits[split] = replace(encoded, ids=replace(encoded.ids, values=values))
-        save_corpus(replace(corpus, splits=splits), here.folder / CORPUS)
+        corpus, folder = corpus_of(here, self.data), here.path(self.explanation)
+        mask, amount = mask_of(corpus), Amount(self.fraction, self.count, self.rounding)
+        found = {
+            split: masked(
+                corpus.splits[split],
+                np.load(folder / f"scores-{split}.npy", mmap_mode="r", allow_pickle=False),
+                amount,
+                mask=mask,
+            )
+            for split in self.splits or tuple(corpus.splits)
+        }
+        ids = {split: found[split].ids if split in found else own.ids for split, own in corpus.splits.items()}
+        save_masked(corpus, ids, here.path(self.data) / CORPUS, folder=here.folder / CORPUS)
+        facts = {split: {"texts": len(one.ids), "unscored": one.unscored} for split, one in found.items()}
+        (here.folder / MASKED).write_text(json.dumps(facts, sort_keys=True), encoding="utf-8")
 
 
 def prepare(config: DataConfig, encode: Mapping[str, Any]) -> Prepare:
@@ -335,6 +350,13 @@ def corpus_of(here: Here, data: Job) -> Corpus:
     from faithgauge.encode.corpus import open_corpus
 
     return open_corpus(here.path(data) / CORPUS)
+
+
+def mask_of(corpus: Corpus) -> int:
+    """The id of the token that stands for any other one."""
+    if corpus.tokenizer.mask is None:
+        raise UnsupportedError("the tokenizer has no mask token; choose words instead of this tokenizer")
+    return corpus.tokenizer.mask
 
 
 def trained_of(here: Here, model: Job) -> Trained:

@@ -44,10 +44,10 @@ from faithgauge.seeds import derive
 from faithgauge.settings import Settings
 from faithgauge.train import checkpoint
 from faithgauge.train.fit import Event, Fitted, fingerprint, fit, labels
-from faithgauge.train.goals import Goal, Guide, Opposition
+from faithgauge.train.goals import Covered, Goal, Guide, Opposition
 from faithgauge.train.metrics import METRICS, metrics
 from faithgauge.train.predict import predict
-from faithgauge.train.starts import Opposed, put_at_start
+from faithgauge.train.starts import Aim, Covering, Opposed, put_at_start
 from faithgauge.types import SPLITS, Encoded, Example, Split, Task
 
 NO_LABEL = -1
@@ -84,13 +84,14 @@ def train_corpus(
     corpus: Corpus,
     *,
     factory: str = "",
-    aim: Guide | Opposed | None = None,
+    aim: Aim = None,
     folder: Path | None = None,
     on_event: Callable[[Event], None] = lambda _: None,
 ) -> Trained:
     """Train a classifier on encoded texts and measure it; its checkpoint lives in `folder`.
 
-    `aim` is attention that it is given, or the model that it is to oppose.
+    `aim` is attention that it is given, the model that it is to oppose, one as which it is to begin, or that
+    texts are to be masked while it learns.
     """
     splits, config = corpus.splits, chosen.train
     guide = aim if isinstance(aim, Mapping) else None
@@ -102,6 +103,10 @@ def train_corpus(
     if isinstance(aim, Opposed):
         put_at_start(model, aim, splits, config=config)
         goal = Opposition(splits, aim.said, aim.how, config.loss)
+    if isinstance(aim, nn.Module):
+        model.load_state_dict(aim.state_dict())
+    if isinstance(aim, Covering):
+        goal = Covered(labels(model, splits, config), aim.mask, config.seed)
     fitted = fit(model, splits, config, goal=goal, folder=folder, on_event=on_event)
     record = _record(chosen, corpus, fitted, factory) | {"metrics": _measured(model, splits, guide)}
     record |= {"vectors": vectors}

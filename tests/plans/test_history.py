@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import toy_jobs
 
 from faithgauge.engine.inline import Inline
-from faithgauge.engine.job import Job, key_of
+from faithgauge.engine.job import Here, Job, key_of
 from faithgauge.engine.run import graph, run
 from faithgauge.engine.store import PROVENANCE, Store
 from faithgauge.plans.history import History
 
 DATA = toy_jobs.Texts("planted")
+
+
+@dataclass(frozen=True, eq=False)
+class Mask(Job):
+    """Called like the kind that masks texts, which stay as long as they were."""
+
+    data: Job
+    explanation: Job
+
+    def run(self, here: Here) -> None:
+        (here.folder / "text").write_text((here.path(self.data) / "text").read_text())
 
 
 def fit(encoder: str, *, seed: int = 0, epochs: int = 2, data: Job = DATA) -> Job:
@@ -94,3 +106,24 @@ def test_a_long_chain_of_inputs_is_compared_in_no_time(tmp_path: Path) -> None:
     history = History(store, graph([long]))
     assert history.cost(key_of(long)) is None
     assert history.difference(key_of(long)) is not None
+
+
+def test_masked_texts_cost_what_whole_ones_cost_however_often_and_by_whatever_they_were_masked(
+    tmp_path: Path,
+) -> None:
+    store = stored(tmp_path, {fit("mlp"): 5.0})
+    data: Job = DATA
+    for encoder in ("cnn", "bilstm", "average", "cnn", "mlp"):
+        data = Mask(data, fit(encoder, data=data))
+    new, other = fit("mlp", data=data), fit("mlp", data=Mask(DATA, fit("cnn")))
+    history = History(store, graph([new, other]))
+    cost = history.cost(key_of(new))
+    assert cost is not None
+    assert (cost.seconds, cost.fields) == (5.0, 0)
+    assert history.likeness(key_of(new)) == history.likeness(key_of(other))
+
+
+def test_other_texts_that_were_masked_tell_nothing(tmp_path: Path) -> None:
+    store = stored(tmp_path, {fit("mlp"): 5.0})
+    new = fit("mlp", data=Mask(toy_jobs.Texts("mock-2"), fit("mlp")))
+    assert History(store, graph([new])).cost(key_of(new)) is None

@@ -128,3 +128,36 @@ def test_every_recipe_has_a_test_that_exists_and_a_table_that_is_published(paper
     for recipe in PAPERS[paper].recipes:
         assert recipe.test in TESTS
         assert not recipe.table or recipe.table in PAPERS[paper].tables
+
+
+ROAR = "recursive-roar-2022"
+
+
+def test_what_takes_long_is_computed_where_it_is_asked_for() -> None:
+    usual = reproduction(Wish(ROAR, datasets=("planted",), seeds=1)).study.tests
+    assert usual == ("performance", "recursive_roar", "sparsity")
+    assert reproduction(Wish(ROAR, datasets=("planted",), figures=("8",))).study.tests == (
+        "recursive_roar",
+        "roar",
+    )
+    assert reproduction(Wish(ROAR, datasets=("planted",), tests=("masked_training",))).study.tests == (
+        "masked_training",
+    )
+
+
+def test_a_problem_that_a_test_brings_itself_is_asked_for_like_a_data_set() -> None:
+    found = reproduction(Wish(ROAR, datasets=("roar-synthetic",), seeds=2))
+    assert [type(job).__name__ for job in found.targets] == ["Synthetic", "Synthetic"]
+    both = reproduction(Wish(ROAR, datasets=("roar-synthetic", "planted"), seeds=1))
+    assert {type(job).__name__ for job in both.targets} >= {"Synthetic", "Curves"}
+    assert [cell.data.name for cell in both.cells] == ["planted"]
+
+
+def test_fractions_that_are_asked_for_are_those_that_are_masked() -> None:
+    found = reproduction(Wish(ROAR, datasets=("planted",), seeds=1, fractions=(0, 0.5, 1)))
+    assert found.study.roar.fractions == (0, 0.5, 1)
+
+
+def test_fractions_out_of_order_are_an_error() -> None:
+    with pytest.raises(ConfigError, match=r"^expected fractions in rising order"):
+        reproduction(Wish(ROAR, datasets=("planted",), fractions=(0, 0.5, 0.2)))

@@ -27,6 +27,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "faithgauge.faithfulness.agreement:MEASURES",
         "faithgauge.faithfulness.erasure:MEASURES",
         "faithgauge.faithfulness.plausibility:MEASURES",
+        "faithgauge.faithfulness.roar:MEASURES",
     ),
     "tests": ("faithgauge.plans.grid:TESTS",),
     "presets": ("faithgauge.settings:PRESETS",),

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from faithgauge.plans.state import Standing
 
 
+FEW = 12
+"""A job that needs more open jobs than these is not computed for the sake of knowing its cost."""
 WHAT = 2
 """The column that gives way where the console is narrow."""
 
@@ -67,7 +69,7 @@ def command(
 def _probe(nodes: Graph, found: dict[str, Standing], store: Store) -> int:
     """Compute the first open job of each sort of which the store tells nothing, and what it needs."""
     from faithgauge.engine.inline import Inline
-    from faithgauge.engine.run import run
+    from faithgauge.engine.run import needed, run
     from faithgauge.plans.history import History
 
     history = History(store, nodes)
@@ -75,10 +77,11 @@ def _probe(nodes: Graph, found: dict[str, Standing], store: Store) -> int:
     for key, node in nodes.items():
         if found[key].state == "todo" and history.cost(key) is None:
             first.setdefault(history.likeness(key), node.job)
-    if first:
-        err.print(f"computing {len(first)} jobs, one of each sort")
-        run(list(first.values()), store, Inline())
-    return len(first)
+    wanted = [job for job in first.values() if len(needed(nodes, [job], store)) <= FEW]
+    if wanted:
+        err.print(f"computing {len(wanted)} jobs, one of each sort")
+        run(wanted, store, Inline())
+    return len(wanted)
 
 
 def _lines(nodes: Graph, found: dict[str, Standing], store: Store) -> list[Line]:

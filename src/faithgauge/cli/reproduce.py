@@ -10,6 +10,7 @@ import typer
 from rich.table import Table as Grid
 
 from faithgauge.cli.computing import ExecutorName, Workers, compute, document, report
+from faithgauge.cli.curves import drawn, shares
 from faithgauge.cli.options import Json
 from faithgauge.cli.output import emit, err, out, printable
 from faithgauge.cli.studies import Changes, StoreFolder, store_at
@@ -44,6 +45,7 @@ Seeds = Annotated[int | None, typer.Option(min=1, help="How many; as the recipe 
 Instances = Annotated[
     int | None, typer.Option(min=1, help="At most so many texts are explained.", show_default=False)
 ]
+Fractions = Annotated[str, _several("--fractions", "Shares of the tokens to mask, such as 0,0.1,…,1")]
 Embeddings = Annotated[
     Path | None, typer.Option(help="File of word vectors; drawn where none is given.", show_default=False)
 ]
@@ -60,6 +62,7 @@ def command(
     encoder: Encoders = "",
     seeds: Seeds = None,
     instances: Instances = None,
+    fractions: Fractions = "",
     embeddings: Embeddings = None,
     quick: Quick = False,
     executor: ExecutorName = "processes",
@@ -90,6 +93,7 @@ def command(
         encoders=_names(encoder),
         seeds=seeds,
         instances=instances,
+        fractions=shares(fractions),
         quick=quick,
         changes=(*vectors, *(changes or ())),
     )
@@ -138,7 +142,8 @@ def _beside(
 
 def _print(rows: list[dict[str, Any]], findings: list[dict[str, str]]) -> None:
     """By data set and encoder; what belongs to the print alone is counted, not shown."""
-    shown = [row for row in rows if row["ours"] is not None]
+    curves = [row for row in rows if "fraction" in row and row["ours"] is not None]
+    shown = [row for row in rows if row["ours"] is not None and "fraction" not in row]
     for where in sorted({_where(row) for row in shown}):
         mine = [row for row in shown if _where(row) == where]
         out.print(printable(" ".join(where)), style="bold")
@@ -151,7 +156,9 @@ def _print(rows: list[dict[str, Any]], findings: list[dict[str, str]]) -> None:
         out.print(grid)
         for note in dict.fromkeys(row["note"] for row in mine if row["note"]):
             out.print(printable(f"  {note}"), style="dim")
-    if rest := len(rows) - len(shown):
+    for line in drawn(curves):
+        out.print(printable(line), soft_wrap=True)
+    if rest := len(rows) - len(shown) - len(curves):
         out.print(f"{rest} published numbers without one of ours: --json says why of each.")
     for finding in findings:
         out.print(printable(f"{finding['verdict']:9} {finding['name']}: {finding['claim']}"), soft_wrap=False)

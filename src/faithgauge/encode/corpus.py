@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 
 from faithgauge.config import EncodeConfig
 from faithgauge.data.dataset import Dataset
-from faithgauge.encode.rest import new_folder, read_facts, read_split, write_facts, write_split
+from faithgauge.encode.rest import (
+    new_folder,
+    read_facts,
+    read_split,
+    share_split,
+    write_facts,
+    write_split,
+)
 from faithgauge.encode.tokenizer import (
     N_BEFORE,
     Tokenizer,
@@ -102,6 +109,15 @@ def save_corpus(corpus: Corpus, folder: Path) -> None:
             write_split(partial / split, encoded)
         save_tokenizer(corpus.tokenizer, partial)
         write_facts(partial, {**_facts(corpus), "splits": list(corpus.splits), "report": corpus.report})
+
+
+def save_masked(corpus: Corpus, ids: Mapping[Split, Ragged], of: Path, *, folder: Path) -> None:
+    """Write the splits of a corpus that have new ids; all else of them is shared with the files in `of`."""
+    with new_folder(folder) as partial:
+        for split, own in ids.items():
+            share_split(of / split, partial / split, ids=own)
+        save_tokenizer(corpus.tokenizer, partial)
+        write_facts(partial, {**_facts(corpus), "splits": list(ids), "report": corpus.report})
 
 
 def open_corpus(folder: Path) -> Corpus:

@@ -54,6 +54,22 @@ def write_split(folder: Path, encoded: Encoded) -> None:
             np.save(folder / f"{name}.npy", array)
 
 
+def share_split(source: Path, folder: Path, *, ids: Ragged) -> None:
+    """A split with other ids of the same tokens: the other arrays are hard links, or copies where that fails.
+
+    Nobody changes an array of a stored split, and a study that masks the same texts fifty times would
+    otherwise keep fifty copies of all but the ids.
+    """
+    folder.mkdir()
+    np.save(folder / "ids.npy", ids.values)
+    for file in sorted(source.glob("*.npy")):
+        if file.name != "ids.npy":
+            try:
+                (folder / file.name).hardlink_to(file)
+            except OSError:  # another file system, or one without links
+                shutil.copyfile(file, folder / file.name)
+
+
 def read_split(folder: Path) -> Encoded:
     arrays: dict[str, Any] = {}
     for name in _ARRAYS:

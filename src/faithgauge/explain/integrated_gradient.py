@@ -28,6 +28,7 @@ def integrated_gradient(
     rule: Rule = "gauss-legendre",
     baseline: Baseline = "pad",
     absolute: bool = False,
+    unscaled: bool = False,
 ) -> Importance:
     """The integral of the gradient along the line from a baseline to the text, times the way that was gone.
 
@@ -39,7 +40,8 @@ def integrated_gradient(
 
     Paper: sundararajan2017, eqs. 1 and 3; neely-2022, section 4.3; recursive-roar-2022, section 4.
     Differs: the code of recursive-roar-2022 takes the gradient with respect to the unscaled embedding, which
-        puts a factor s_k into every step, so that its scores sum to no difference.
+        puts a factor s_k into every step, so that its scores sum to no difference; the same can be had by
+        `unscaled`, and with the rest of that code's choices by the preset madsen-2022-code.
     Range: (−∞, ∞), sum f(x) − f(b).
     Cost: `steps` forward and backward passes, without the first affine map of the model.
     """
@@ -51,7 +53,7 @@ def integrated_gradient(
         question,
         start=start,
         shares=shares[:, None].expand(steps, len(batch)),
-        weights=weights,
+        weights=weights * shares if unscaled else weights,
     )
     return importance(scores, batch, absolute=absolute, error=error)
 

@@ -24,3 +24,17 @@ def random(model: nn.Module, batch: Batch, question: Question, *, draw: int = 1)
         drawn = question.random(batch, text, f"random {draw}").random(int(own.sum()))
         scores[text, own] = torch.from_numpy(drawn).to(scores)
     return Importance(scores, signed=False)
+
+
+def random_2(model: nn.Module, batch: Batch, question: Question) -> Importance:
+    """Random numbers that are independent of those of `random`: what must come out as no better than it.
+
+    score_t ~ U(0, 1).
+
+    Where a test compares explanations with `random`, that itself has no difference by construction. This one
+    says how large a difference chance alone makes.
+
+    Range: [0, 1].
+    Cost: none.
+    """
+    return random(model, batch, question, draw=2)

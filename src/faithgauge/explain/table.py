@@ -43,6 +43,7 @@ EXPLAINERS: Table[Explainer] = Table(
     "explainer",
     {
         "random": Explainer(f"{_HERE}.random:random", signed=False),
+        "random_2": Explainer(f"{_HERE}.random:random_2", signed=False),
         "attention": Explainer(f"{_HERE}.attention:attention", signed=False, needs=("attention",)),
         "attention_norm": Explainer(f"{_HERE}.attention:attention_norm", signed=False, needs=("attention",)),
         "gradient": Explainer(
@@ -72,6 +73,13 @@ EXPLAINERS: Table[Explainer] = Table(
                     "rule": "right",
                     "baseline": "zero",
                     "absolute": True,
+                    **_LOGIT_OF_GOLD,
+                },
+                "madsen-2022-code": {
+                    "rule": "right",
+                    "baseline": "zero",
+                    "absolute": True,
+                    "unscaled": True,
                     **_LOGIT_OF_GOLD,
                 },
                 "neely-2022": {"baseline": "pad", "absolute": True},

@@ -13,7 +13,9 @@ class Recipe:
     """A test (of `plans.grid.TESTS`) and what it answers: figures, and cells of a table.
 
     Of the cells those of these metrics; `encoders` are those of the table that the test is run on.
-    What is empty is not restricted. `alias` is another name by which the test may be asked for.
+    What is empty is not restricted. `alias` is another name by which the test may be asked for. One that is
+    `asked` is left out where nothing is asked for by name. `brings` is the problem of its own that the test
+    needs no data set for.
     """
 
     test: str
@@ -22,6 +24,8 @@ class Recipe:
     encoders: Collection[str] = ()
     figures: Collection[str] = ()
     alias: str = ""
+    asked: bool = False
+    brings: str = ""
 
     def covers(self, cell: Cell) -> bool:
         return (

@@ -91,6 +91,8 @@ def performance(rows: Columns, known: Known) -> list[Ours]:
     found = []
     for metric in dict.fromkeys(known.metrics):
         for own, group in _groups(_where(rows, rows["measure"] == metric), ("split",)):
+            if "masking" in group.setting:  # a point of a curve, not the model itself
+                continue
             values = group.values[:, 0]
             interval = student(values)
             keys = {"split": own["split"], **_varied(group.setting)}
@@ -178,6 +180,13 @@ NUMBERS: Table[Numbers] = Table(
         "permutation": "faithgauge.papers.attacked:permutation",
         "adversarial_search": "faithgauge.papers.attacked:adversarial_search",
         "exact_adversary": "faithgauge.papers.attacked:exact_adversary",
+        "recursive_roar": "faithgauge.papers.roar_numbers:recursive_roar",
+        "roar": "faithgauge.papers.roar_numbers:roar",
+        "recursive_roar_by_count": "faithgauge.papers.roar_numbers:recursive_roar_by_count",
+        "masked_training": "faithgauge.papers.roar_numbers:masked_training",
+        "roar_shortcuts": "faithgauge.papers.roar_numbers:shortcuts",
+        "sparsity": "faithgauge.papers.roar_numbers:sparsity",
+        "roar_synthetic": "faithgauge.papers.roar_numbers:synthetic",
     },
 )
 """By test (of `plans.grid.TESTS`): from the rows that it writes to numbers as papers print them."""

@@ -53,6 +53,13 @@ TESTS: Table[Callable[[Cell], list[Job]]] = Table(
         "permutation": "faithgauge.plans.attacks:permutation",
         "adversarial_search": "faithgauge.plans.attacks:adversarial_search",
         "exact_adversary": "faithgauge.plans.attacks:exact_adversary",
+        "roar": "faithgauge.plans.roar:roar",
+        "recursive_roar": "faithgauge.plans.roar:recursive_roar",
+        "sparsity": "faithgauge.plans.roar:sparsity",
+        "masked_training": "faithgauge.plans.roar:masked_training",
+        "roar_shortcuts": "faithgauge.plans.roar:roar_shortcuts",
+        "roar_synthetic": "faithgauge.plans.roar:roar_synthetic",
+        "recursive_roar_by_count": "faithgauge.plans.roar:recursive_roar_by_count",
     },
     group="faithgauge.tests",
 )

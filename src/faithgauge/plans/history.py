@@ -15,6 +15,9 @@ from faithgauge.plans.state import flattened
 
 ALIKE = {"name", "files", "encoder", "factory", "explainer"}
 """Fields in which jobs must agree before the time of one says anything of the other."""
+MASK, OF_MASK = "Mask", "explanation"
+"""The kind of job that changes which words a text has and not how many, and what it goes by: no time hangs on
+either."""
 DEPTH = 3
 """How many inputs of inputs are compared field by field; what lies further off only by its key."""
 
@@ -50,10 +53,11 @@ class History:
     def cost(self, key: str) -> Cost | None:
         """The median time and the largest memory of the stored jobs that differ least.
 
-        Seeds do not count; one on other texts, or with another encoder or explainer, tells nothing.
+        Seeds do not count, nor what is masked of the texts; one on other texts, or with another encoder or
+        explainer, tells nothing.
         """
         kind = type(self.nodes[key].job).__name__
-        own = self._leaves(key, DEPTH, seeds=False)
+        own = self._leaves(key, DEPTH, plainly=True)
         known = (kind, _text(own))
         if known not in self._costs:
             self._costs[known] = self._cost(kind, own)
@@ -61,7 +65,7 @@ class History:
 
     def likeness(self, key: str) -> str:
         """Equal for jobs of which one may tell the cost of the other."""
-        return type(self.nodes[key].job).__name__ + _text(_must(self._leaves(key, DEPTH)))
+        return type(self.nodes[key].job).__name__ + _text(_must(self._leaves(key, DEPTH, plainly=True)))
 
     def difference(self, key: str) -> tuple[str, dict[str, tuple[Any, Any]]] | None:
         """The nearest stored job of this kind, and by field its value and ours where they differ."""
@@ -73,7 +77,7 @@ class History:
 
     def _cost(self, kind: str, own: Mapping[str, Any]) -> Cost | None:
         groups = self._grouped(kind)
-        leaves = {text: self._leaves(keys[0], DEPTH, seeds=False) for text, keys in groups.items()}
+        leaves = {text: self._leaves(keys[0], DEPTH, plainly=True) for text, keys in groups.items()}
         must = _must(own)
         unlike = {text: len(_unlike(theirs, own)) for text, theirs in leaves.items() if _must(theirs) == must}
         least = min(unlike.values(), default=0)
@@ -96,23 +100,32 @@ class History:
         if kind not in self._groups:
             groups: dict[str, list[str]] = {}
             for key in self._kinds.get(kind, []):
-                groups.setdefault(_text(self._leaves(key, DEPTH, seeds=False)), []).append(key)
+                groups.setdefault(_text(self._leaves(key, DEPTH, plainly=True)), []).append(key)
             self._groups[kind] = groups
         return self._groups[kind]
 
-    def _leaves(self, key: str, depth: int, *, seeds: bool = True) -> dict[str, Any]:
-        """All fields of a job, and those of its inputs under theirs."""
+    def _leaves(self, key: str, depth: int, *, plainly: bool = False) -> dict[str, Any]:
+        """All fields of a job, and those of its inputs under theirs; `plainly`, those that cost time."""
         found: dict[str, Any] = {}
         own = self._own(key)
         if own is None:
             return {"": key}
         for path, value in flattened(own["fields"]).items():
             if isinstance(value, dict) and "job" in value and depth:
-                below = self._leaves(value["job"], depth - 1, seeds=seeds)
+                if plainly and own["kind"] == MASK and path == OF_MASK:
+                    continue
+                input_ = self._unmasked(value["job"]) if plainly else value["job"]
+                below = self._leaves(input_, depth - 1, plainly=plainly)
                 found |= {f"{path}.{name}".rstrip("."): item for name, item in below.items()}
-            elif seeds or path.rpartition(".")[2] != "seed":
+            elif not plainly or path.rpartition(".")[2] != "seed":
                 found[path] = value
         return found | {"version": own["version"]}
+
+    def _unmasked(self, key: str) -> str:
+        """The data of which masked ones were made, through however many steps."""
+        while (own := self._own(key)) is not None and own["kind"] == MASK:
+            key = own["fields"]["data"]["job"]
+        return key
 
     def _own(self, key: str) -> dict[str, Any] | None:
         if key not in self._facts and key in self.nodes:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
+from faithgauge.config import RoarPlan
 from faithgauge.errors import ConfigError, DataError, FaithgaugeError
 from faithgauge.plans.written import Places
 from faithgauge.registry import Table, locate, unknown
@@ -75,6 +77,22 @@ def refuse_unknown_starts(starts: Iterable[str], places: Places) -> None:
             read_start(start)
         except FaithgaugeError as error:
             raise type(error)(f"{places.of('adversary', 'starts')}: {error}") from error
+
+
+def refuse_unknown_steps(plan: RoarPlan, places: Places) -> None:
+    """Fractions and counts of tokens that do not rise, and a metric that there is not."""
+    from faithgauge.faithfulness.masking import checked_fractions
+    from faithgauge.train.metrics import METRICS
+
+    try:
+        checked_fractions(plan.fractions)
+    except FaithgaugeError as error:
+        raise type(error)(f"{places.of('roar', 'fractions')}: {error}") from error
+    if any(a >= b for a, b in pairwise(plan.counts)):
+        found = ", ".join(map(str, plan.counts))
+        raise ConfigError(f"{places.of('roar', 'counts')}: expected counts in rising order, found {found}")
+    if plan.metric is not None and plan.metric not in METRICS:
+        raise ConfigError(f"{places.of('roar', 'metric')}: {unknown('metric', plan.metric, METRICS)}")
 
 
 def find_files(folder: Path, grid: Grid, places: Places) -> Grid:

@@ -23,14 +23,15 @@ from faithgauge.engine.store import Store
 from faithgauge.errors import ConfigError, FaithgaugeError
 from faithgauge.jobs import CORPUS
 from faithgauge.papers import tidy
-from faithgauge.papers.cells import Ours
+from faithgauge.papers.cells import Ours, place
 from faithgauge.papers.published import PAPERS, Paper
 from faithgauge.papers.recipes import Recipe
 from faithgauge.plans.grid import Cell, cells, targets_of
+from faithgauge.plans.minutes import minutes
 from faithgauge.plans.study import Study, read
 from faithgauge.registry import unknown
 
-OURS = ("data.names", "seeds", "tests", "model.encoder", "instances")
+OURS = ("data.names", "seeds", "tests", "model.encoder", "instances", "roar.fractions")
 """Keys of the study that are changed here, and not by the user."""
 QUICK = {"instances": 100, "train.epochs": 2}
 """What `quick` changes beside leaving one seed: enough to see that it runs, too little to compare."""
@@ -48,6 +49,7 @@ class Wish:
     encoders: tuple[str, ...] = ()
     seeds: int | None = None
     instances: int | None = None
+    fractions: tuple[float, ...] = ()
     quick: bool = False
     changes: tuple[str, ...] = ()
 
@@ -74,6 +76,7 @@ def reproduction(wish: Wish) -> Reproduction:
         )
     recipes = _recipes(wish, paper)
     own = _written(path)
+    recipes, wish = _with_own_problems(recipes, wish)
     names, left_out = _names(wish, own["data"]["names"])
     try:
         study = replace(read(path, _changes(wish, own, names, recipes=recipes)), name=paper.key)
@@ -92,7 +95,10 @@ def ours(found: Reproduction, store: Store) -> list[Ours]:
     ]
     known = tidy.Known(_classes(found, store), found.paper.names, metrics)
     tests = dict.fromkeys(recipe.test for recipe in found.recipes)
-    return [number for test in tests for number in tidy.NUMBERS[test](columns, known)]
+    numbers = [number for test in tests for number in tidy.NUMBERS[test](columns, known)]
+    if any("walltime_minutes" in recipe.metrics for recipe in found.recipes):
+        numbers += minutes(found.cells, store)
+    return list({(place(one), one.dataset): one for one in numbers}.values())
 
 
 def there(names: Iterable[str]) -> set[str]:
@@ -129,12 +135,27 @@ def _recipes(wish: Wish, paper: Paper) -> tuple[Recipe, ...]:
     chosen = [
         recipe
         for recipe in paper.recipes
-        if not any(asked.values())
+        if (not any(asked.values()) and not recipe.asked)
         or recipe.table in wish.tables
         or set(recipe.figures) & set(wish.figures)
         or recipe.test in tests
     ]
     return tuple(chosen)
+
+
+def _with_own_problems(recipes: tuple[Recipe, ...], wish: Wish) -> tuple[tuple[Recipe, ...], Wish]:
+    """Of recipes that bring a problem of their own those that are asked for; it is no data set of the study.
+
+    Where nothing else is asked for, any data set stands in the study, and nothing of it is computed.
+    """
+    brought = {recipe.brings for recipe in recipes if recipe.brings}
+    if not wish.datasets:
+        return recipes, wish
+    own = tuple(name for name in wish.datasets if name not in brought)
+    chosen = tuple(
+        recipe for recipe in recipes if (recipe.brings in wish.datasets if recipe.brings else bool(own))
+    )
+    return chosen, replace(wish, datasets=own or ("planted",))
 
 
 def _names(wish: Wish, recipe: Sequence[str]) -> tuple[list[str], dict[str, str]]:
@@ -184,6 +205,8 @@ def _changes(
         changes["model.encoder"] = sorted(encoders, key=lambda name: (name not in order, name))
     if wish.instances:
         changes["instances"] = wish.instances
+    if wish.fractions:
+        changes["roar.fractions"] = wish.fractions
     return [*(f"{key}={json.dumps(value)}" for key, value in changes.items()), *wish.changes]
 
 

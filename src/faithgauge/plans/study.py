@@ -30,6 +30,7 @@ from faithgauge.config import (
     DataConfig,
     EncodeConfig,
     ModelConfig,
+    RoarPlan,
     TrainConfig,
     VectorConfig,
 )
@@ -41,6 +42,7 @@ from faithgauge.plans.names import (
     refuse_unknown_factory,
     refuse_unknown_names,
     refuse_unknown_starts,
+    refuse_unknown_steps,
 )
 from faithgauge.plans.written import Places, read_tables
 from faithgauge.settings import Settings, checked, preset_for, settings
@@ -53,7 +55,8 @@ class Study:
 
     `splits` are those on which is measured; `explainers` is for tests that explain, `instances` bounds the
     texts of a split that they explain; `adversary` is for tests that train adversaries, `attack` for those
-    that train none; `factory` is a model of the user's own; `threads` is for each job.
+    that attack without training, `roar` for those that mask tokens and train again; `factory` is a model of
+    the user's own; `threads` is for each job.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Study:
     threads: AtLeastOne = 1
     adversary: AdversaryPlan = field(default_factory=AdversaryPlan)
     attack: AttackPlan = field(default_factory=AttackPlan)
+    roar: RoarPlan = field(default_factory=RoarPlan)
     path: Path = Path()
     settings: tuple[Settings, ...] = field(default=(), repr=False)
 
@@ -89,7 +93,7 @@ KEYS = {
     ]
     for table, kind in KINDS.items()
 }
-PLANS: dict[str, type] = {"adversary": AdversaryPlan, "attack": AttackPlan}
+PLANS: dict[str, type] = {"adversary": AdversaryPlan, "attack": AttackPlan, "roar": RoarPlan}
 """The tables whose lists are not crossed: each test that uses one takes it as a whole."""
 KEYS[""] = [one.name for one in fields(Study) if one.name not in (*PLANS, "path", "settings")]
 KEYS |= {table: [one.name for one in fields(kind)] for table, kind in PLANS.items()}
@@ -108,6 +112,7 @@ def read(path: Path, changes: Sequence[str] = ()) -> Study:
     refuse_unknown_factory(study.factory, places)
     refuse_unknown_explainers(study.explainers, study.factory, places)
     refuse_unknown_starts(study.adversary.starts, places)
+    refuse_unknown_steps(study.roar, places)
     cells = _cells(study, find_files(path.absolute().parent, grid, places))
     return replace(study, path=path, settings=tuple(cells))
 

@@ -6,7 +6,7 @@ The loop knows nothing else of the labels, of a guide, or of the model that an a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -22,6 +22,7 @@ from faithgauge.faithfulness.compared import (
     outputs_apart,
 )
 from faithgauge.models.classifier import probabilities
+from faithgauge.seeds import generator
 from faithgauge.train.metrics import metrics
 from faithgauge.train.objectives import Weights, cross_entropy, one_shot, weighted
 from faithgauge.train.predict import predict, say
@@ -112,6 +113,41 @@ class Opposition:
         if self.how.divergence == "kl":
             return weighted(moved, far, self.sign * self.how.weight)
         return one_shot(moved, self.sign * far, classes=self.said["train"].probability.shape[1])
+
+
+@dataclass(frozen=True)
+class Covered:
+    """To say the labels also where a part of the text is masked, so that no masked text is unlike the others.
+
+    At each step about half the texts of a batch have each maskable token replaced by `mask` with a
+    probability drawn for the text, uniform from 0 to 1. A split is judged by its texts once as they are and
+    once masked like that.
+
+    Paper: madsen2023.
+    """
+
+    labels: Labels
+    mask: int
+    seed: int
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        # torch's own generator has a seed of its own at every step.
+        share = torch.rand(len(batch), 1) * (torch.rand(len(batch), 1) < 0.5)
+        gone = (torch.rand(batch.ids.shape) < share).to(batch.ids.device) & batch.maskable
+        return self.labels.loss(model, replace(batch, ids=batch.ids.masked_fill(gone, self.mask)))
+
+    def judge(self, model: nn.Module, split: Split) -> dict[str, float]:
+        encoded = self.labels.splits[split]
+        draw, lengths = generator(self.seed, "covered", split), encoded.ids.lengths()
+        share = np.repeat(draw.random(len(lengths)), lengths)
+        real = np.asarray(encoded.spans.values[:, 0], np.int64) >= 0
+        gone = real & (draw.random(len(share)) < share)
+        ids = replace(encoded.ids, values=np.where(gone, self.mask, encoded.ids.values).astype(np.int32))
+        likely = [predict(model, one) for one in (encoded, replace(encoded, ids=ids))]
+        return metrics(np.concatenate(likely), np.concatenate([encoded.labels] * 2))
+
+    def identity(self) -> Iterable[bytes]:
+        yield f"masked inputs {self.mask}".encode()
 
 
 def _probability(said: Said, batch: Batch) -> Tensor:

@@ -11,7 +11,7 @@ from torch import nn
 from faithgauge.config import AdversaryConfig, TrainConfig
 from faithgauge.errors import ConfigError, UnsupportedError
 from faithgauge.train.fit import fit
-from faithgauge.train.goals import Opposition, Splits
+from faithgauge.train.goals import Guide, Opposition, Splits
 from faithgauge.types import Encoded, Ragged, Said, Split
 
 
@@ -22,6 +22,17 @@ class Opposed:
     said: Mapping[Split, Said]
     how: AdversaryConfig
     base: nn.Module | None = None
+
+
+@dataclass(frozen=True)
+class Covering:
+    """That a random share of each second text is masked while a model learns, with the token `mask`."""
+
+    mask: int
+
+
+Aim = Guide | Opposed | Covering | nn.Module | None
+"""What a training is for beside the labels: see `steps.train_corpus`."""
 
 
 def put_at_start(model: nn.Module, against: Opposed, splits: Splits, *, config: TrainConfig) -> None:

@@ -12,7 +12,14 @@ from faithgauge.papers.published import PAPERS
 Printed = Callable[[str], list[Ours]]
 Judged = Callable[[str, str, Sequence[Ours]], str]
 PAPER = "recursive-roar-2022"
-UNTESTED = {"largest_drop_early", "class_leakage_on_babi_3", "diabetes_gradient_only_recursive"}
+UNTESTED = {
+    "largest_drop_early",
+    "class_leakage_on_babi_3",
+    "diabetes_gradient_only_recursive",
+    "recursive_roar_is_the_truth",
+    "plain_roar_is_not_the_truth",
+}
+"""Of what they are about the paper prints no numbers, only figures."""
 FAIL = {"integrated_gradient_two_thirds_of_time"}
 
 
@@ -128,3 +135,23 @@ def test_the_share_of_time_is_summed_over_data_sets(judged: Judged) -> None:
     ]
     [finding] = [f for f in PAPERS[PAPER].findings if f.name == "integrated_gradient_two_thirds_of_time"]
     assert finding.judge(rows).evidence == "true in 1 of 1 on sst, imdb: bilstm: a share of 0.667"
+
+
+@pytest.mark.parametrize(("recursive", "plain"), [(0.61, 0.65), (0.61, 0.61), (0.65, 0.65)])
+def test_a_curve_within_002_of_the_truth_is_the_truth(recursive: float, plain: float, judged: Judged) -> None:
+    def point(measure: str, fraction: str, value: float, **more: str) -> Ours:
+        keys = {"measure": measure, "fraction": fraction, "split": "test", **more}
+        return Ours("roar-synthetic", "logistic", "accuracy", value, keys)
+
+    rows = [
+        *(
+            point("truth", fraction, value, masking="plain")
+            for fraction, value in (("0", 0.8), ("0.25", 0.6))
+        ),
+        *(point("weights", fraction, value) for fraction, value in (("0", 0.8), ("0.25", recursive))),
+        point("weights", "0.25", plain, masking="plain"),
+    ]
+    near = "holds" if recursive == 0.61 else "fails"
+    assert judged(PAPER, "recursive_roar_is_the_truth", rows) == near
+    assert judged(PAPER, "plain_roar_is_not_the_truth", rows) == ("holds" if plain == 0.65 else "fails")
+    assert judged(PAPER, "largest_drop_early", rows) == "untested"

@@ -4,6 +4,7 @@ Paper: recursive-roar-2022.
 """
 
 from faithgauge.papers.published import Paper
+from faithgauge.papers.recipes import Recipe
 from faithgauge.papers.recursive_roar_2022.findings import FINDINGS
 
 PAPER = Paper(
@@ -22,4 +23,22 @@ PAPER = Paper(
         "7": "time for one iteration and one seed",
     },
     findings=FINDINGS,
+    recipes=(
+        Recipe("performance", table="1", metrics=("f1_macro", "f1_micro", "accuracy"), encoders=("bilstm",)),
+        Recipe("performance", table="3", metrics=("f1_macro", "f1_micro", "accuracy"), encoders=("bilstm",)),
+        Recipe(
+            "recursive_roar",
+            table="2",
+            metrics=("faithfulness",),
+            encoders=("bilstm",),
+            figures=("4", "8"),
+        ),
+        Recipe("recursive_roar", table="7", metrics=("walltime_minutes",), encoders=("bilstm",)),
+        Recipe("sparsity", figures=("5", "6")),
+        Recipe("roar_synthetic", figures=("3",), brings="roar-synthetic"),
+        Recipe("roar", figures=("8",), asked=True),
+        Recipe("recursive_roar_by_count", figures=("7",), asked=True),
+        Recipe("masked_training", asked=True),
+        Recipe("roar_shortcuts", asked=True),
+    ),
 )

@@ -1,0 +1,57 @@
+"""How long each measure of ROAR took, from the provenance of the stored jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from statistics import fmean
+
+from faithgauge.engine.job import Job, inputs_of, key_of
+from faithgauge.engine.store import PROVENANCE, Store, read_json
+from faithgauge.papers.cells import Ours
+from faithgauge.papers.roar_numbers import measure_of
+from faithgauge.plans.grid import Cell
+from faithgauge.plans.roar import Road, curves
+
+UNIT = "minutes of the processor, on one thread"
+
+
+def minutes(cells: Iterable[Cell], store: Store) -> list[Ours]:
+    """For each measure the time of one step of recursive ROAR for one seed, as recursive-roar-2022, table 7.
+
+    Counted are explaining, masking, training and evaluating; the mean is over steps and seeds. What is
+    printed is time on the clock; here it is the processor's, which other work on the machine does not change.
+    """
+    spent: dict[tuple[str, str, str], list[float]] = {}
+    for cell in cells:
+        road = Road(cell.study.roar)
+        for label, steps in curves(cell, road).steps.items():
+            place = (cell.data.name, cell.model.model.encoder, measure_of(label))
+            for done in steps.values():
+                own = [_seconds(job, store) for job in _of_step(done)]
+                known = [one for one in own if one is not None]
+                if len(known) == len(own):
+                    spent.setdefault(place, []).append(sum(known) / 60)
+    return [
+        Ours(dataset, encoder, "walltime_minutes", fmean(own), {"measure": measure}, note=UNIT)
+        for (dataset, encoder, measure), own in spent.items()
+    ]
+
+
+def _of_step(done: Job) -> Iterator[Job]:
+    """The evaluation of a step, its training, its masked data and the explanation they go by."""
+    kinds = ("Evaluate", "Train", "Mask", "Explain")
+    found: dict[str, Job] = {}
+    below = [done]
+    while below:
+        job = below.pop()
+        kind = type(job).__name__.removesuffix("On")
+        if kind in kinds and kind not in found:
+            found[kind] = job
+            if kind != "Explain":
+                below += inputs_of(job)
+    yield from {key_of(job): job for job in found.values()}.values()
+
+
+def _seconds(job: Job, store: Store) -> float | None:
+    place = store.place(key_of(job)) / PROVENANCE
+    return float(read_json(place)["cpu_seconds"]) if place.is_file() else None
