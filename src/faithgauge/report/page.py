@@ -25,7 +25,7 @@ from faithgauge.report.audit import INSTANCES, RESULTS, Audit
 from faithgauge.report.charts.table import CHARTS
 from faithgauge.report.heatmap import written_out
 from faithgauge.report.instances import packed
-from faithgauge.report.tidy import TABLES, Tables
+from faithgauge.report.tidy import Tables
 from faithgauge.version import __version__
 
 ASSETS = Path(__file__).with_name("assets")
@@ -114,8 +114,8 @@ def holes(audit: Audit, tables: Tables) -> list[dict[str, str]]:
                     lacking[measure, str(row.get("reason") or "no reason is known")] += row["missing"]
         said += [
             {
-                "what": f"{TABLES[name].title}: {n:,} of {total[measure]:,} values of {measure} are missing:",
-                "why": why,
+                "what": f"{_plain(name).capitalize()}:",
+                "why": f"{n:,} of {total[measure]:,} values of {measure} are missing: {why}",
             }
             for (measure, why), n in lacking.items()
         ]

@@ -21,8 +21,10 @@
     const name = plot.dataset.chart;
     if (plot.dataset.drawn) return Promise.resolve();
     plot.dataset.drawn = "yes";
+    const spec = data.charts[name];
+    spec.config.legend.columns = Math.max(1, Math.min(4, Math.floor(plot.clientWidth / 160)));
     const options = { renderer: "svg", ast: true, actions: false, tooltip: { theme: "custom" }, logLevel: 1 };
-    return vegaEmbed(plot, data.charts[name], options).then(({ view }) => {
+    return vegaEmbed(plot, spec, options).then(({ view }) => {
       views[name] = view;
       if (listeners[name]) listeners[name](view);
     }, (error) => { plot.textContent = "This chart could not be drawn: " + error; console.error(error); });
@@ -70,7 +72,8 @@
   const code = new Map([...texts.alphabet].map((character, i) => [character, i]));
   const size = texts.alphabet.length, half = size / 2, none = 2 * texts.steps + 1;
   const many = texts.rows.reduce((n, row) => n + (row[TEXT] || "").length, 0) / Math.max(texts.rows.length, 1);
-  const perPage = many > 3000 ? 3 : many > 800 ? 5 : 10;
+  const narrow = window.matchMedia("(max-width: 46rem)").matches;
+  const perPage = many > 3000 ? 3 : many > 800 || narrow ? 5 : 10;
   const state = { page: 0, brush: null, up: null, found: [] };
 
   function decoded(codes, top) {
@@ -124,7 +127,7 @@
   }
   texts.maps.forEach((map, i) => {
     const label = make("label"), box = make("input");
-    box.type = "checkbox"; box.checked = true; box.value = i;
+    box.type = "checkbox"; box.checked = !narrow || i < 4; box.value = i;
     label.append(box, " " + shown(map.name));
     el("maps").append(label);
   });

@@ -111,7 +111,7 @@ def _lines(
     y = alt.Y(f"{by}:N", sort=names, title=None, axis=alt.Axis(labelColor=INK))
     said = [alt.Tooltip(f"{by}:N"), *(alt.Tooltip(f"{end}:Q", format=".3f") for end in ends)]
     said += [alt.Tooltip(f"{name}:Q") for name in ("n", "seeds", "missing") if f'"{name}"' in data.name]
-    base = alt.Chart(data, height=alt.Step(STEP)).encode(y=y, tooltip=said)
+    base = alt.Chart(data, height=STEP * len(names)).encode(y=y, tooltip=said)
     rule = base.mark_rule(strokeWidth=3, strokeCap="round", color=SERIES[0]).encode(
         x=alt.X(f"{low}:Q", title=title, scale=alt.Scale(zero=False)), x2=high
     )

@@ -150,7 +150,16 @@ def _config() -> dict[str, Any]:
         "axis": text | sizes | axis | {"labelLimit": 190},
         "axisQuantitative": {"tickCount": 6},
         "axisY": {"titleAnchor": "end"},
-        "legend": text | sizes | {"orient": "top", "titleAnchor": "middle", "symbolSize": 90, "columns": 4},
+        "legend": text
+        | sizes
+        | {
+            "orient": "top",
+            "titleAnchor": "middle",
+            "symbolSize": 90,
+            "columns": 4,
+            "symbolBaseFillColor": SOFT,
+            "symbolBaseStrokeColor": SOFT,
+        },
         "text": {"color": INK, "font": FONT},
         "rule": {"color": SOFT},
     }
