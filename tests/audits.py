@@ -36,10 +36,11 @@ WORDS = {
     "positive": ("wonderful", "moving", "a joy", "superb", "tender", "brilliant"),
 }
 PLAIN = (
-    "the film opens on a quiet street in march and follows two brothers who have not spoken for years until "
-    "their mother asks them to sell the house together we saw it with friends after work and the cinema was "
-    "nearly full which surprised us since hardly anyone had written about it"
-).split()
+    *("the", "film", "opens", "on", "a", "quiet", "street", "in", "march", "and", "follows", "two"),
+    *("brothers", "who", "have", "not", "spoken", "for", "years", "until", "their", "mother", "asks"),
+    *("them", "to", "sell", "house", "together", "we", "saw", "it", "with", "friends", "after", "work"),
+    *("cinema", "was", "nearly", "full", "which", "surprised", "us", "since", "hardly", "anyone"),
+)
 MEASURES = ("comprehensiveness", "sufficiency", "deletion", "insertion", "flip_fraction")
 LOWER = frozenset({"sufficiency", "deletion", "flip_fraction"})
 HOSTILE = (
@@ -132,7 +133,7 @@ def _verdict(name: str, made: Made) -> dict[str, Any]:
         },
         _test("erasure", "sufficiency", value * 0.7, made)
         | {
-            "sentence": f"With only the tokens that {name} puts first the model keeps {value * 0.7:+.2f} more.",
+            "sentence": f"With only the tokens that {name} puts first {value * 0.7:+.2f} more is kept.",
             "says_not": "That the other tokens play no part.",
         },
     ]
@@ -170,7 +171,7 @@ def _model_tests(made: Made) -> list[dict[str, Any]]:
         _test("performance", "accuracy", 0.874, made)
         | {
             "baseline": 0.512,
-            "sentence": "The model is right on 87 % of the test texts; always saying ‘positive’ is right on 51 %.",
+            "sentence": "The model is right on 87 % of the texts; always saying ‘positive’ is on 51 %.",
             "says_not": "That it is right for the right reasons.",
         },
         _test("seed_variance", "attention_jsd", 0.09, made)

@@ -50,8 +50,11 @@ def test_all_numbers_alike_still_have_a_scale() -> None:
         (0, "0.000"),
         (12.34, "12.3"),
         (-1234.5, "−1,234"),
-    ]
-    + [(nan, None), (None, None), (True, None), ("0.51 (majority)", "0.51 (majority)")],
+        (nan, None),
+        (None, None),
+        (True, None),
+        ("0.51 (majority)", "0.51 (majority)"),
+    ],
 )
 def test_numbers_are_short_and_have_a_real_minus(value: Any, text: str | None) -> None:
     assert written_number(value) == text

@@ -165,15 +165,15 @@ def test_many_means_at_once_have_the_intervals_that_each_has_alone() -> None:
     values[1, :, 5] = np.nan
     values[2, 0, :20] = np.nan
     found = crossed_means(values, seed=7, resamples=500)
-    for own, interval in zip(values, found, strict=True):
+    for own, one in zip(values, found, strict=True):
         known = ~np.isnan(own)
         table = np.stack([np.where(known, own, 0.0), known], axis=-1).astype(np.float64)
         alone = crossed(table, seed=7, resamples=500, statistic=lambda x: x.sum(1)[:, 0] / x.sum(1)[:, 1])
         expected = (alone.value, alone.low, alone.high)
-        assert (interval.value, interval.low, interval.high) == pytest.approx(expected, abs=1e-12)
-        assert (interval.n, interval.n_seeds) == (known.sum(), 4)
-        assert interval.n_missing == (~known).sum()
-        assert interval.over == "seeds and instances"
+        assert (one.value, one.low, one.high) == pytest.approx(expected, abs=1e-12)
+        assert (one.n, one.n_seeds) == (known.sum(), 4)
+        assert one.n_missing == (~known).sum()
+        assert one.over == "seeds and instances"
 
 
 def test_of_many_means_a_seed_without_values_is_left_out_and_nothing_has_no_interval() -> None:

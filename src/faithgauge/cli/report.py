@@ -30,7 +30,7 @@ Charts = Annotated[
 
 
 def command(results: Results, target: Target = None, charts: Charts = True, as_json: Json = False) -> None:
-    """Write the page of an audit again, with its tables and charts; of several audits one that compares them."""
+    """Write the page of an audit again, with its tables and charts; of several one that compares them."""
     from faithgauge.report.audit import opened
     from faithgauge.report.write import compare, write
 

@@ -94,7 +94,7 @@ def _document(path: Path) -> Mapping[str, Any]:
 def _instances(path: Path) -> list[Mapping[str, Any]]:
     if not path.exists():
         return []
-    found = []
+    found: list[Mapping[str, Any]] = []
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             if line.strip():

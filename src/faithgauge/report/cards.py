@@ -100,7 +100,7 @@ def _is_number(value: Any) -> bool:
 
 
 def rows_of(audits: Sequence[Audit]) -> list[dict[str, Any]]:
-    """For a page of several audits: each explainer with its verdict in each of them, None where it has none."""
+    """For a page of several audits: each explainer with its verdict in each, None where it has none."""
     names = dict.fromkeys(name for audit in audits for name in audit.explainers)
     found = []
     for name in names:

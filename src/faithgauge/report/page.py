@@ -176,7 +176,7 @@ def _bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed, which every chart of the page shares."""
     import vl_convert
 
-    return str(vl_convert.javascript_bundle())
+    return str(vl_convert.javascript_bundle(snippet=None))
 
 
 @cache

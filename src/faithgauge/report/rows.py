@@ -29,7 +29,7 @@ NUMBERS = ("fraction", "value", "seed")
 
 @dataclass(frozen=True)
 class Rows:
-    """`codes` and `names` by column, ``names[c][codes[c][i]]`` is the word of row i; None where there is none."""
+    """The word of row i in column c is ``names[c][codes[c][i]]``, None where it has none."""
 
     codes: Mapping[str, Ints]
     names: Mapping[str, Sequence[str | None]]

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from faithgauge.report.audit import Audit
 from faithgauge.report.attention_bins import by_attention, shapes
+from faithgauge.report.audit import Audit
 from faithgauge.report.means import ESTIMATE, PLACE, Row, by_seed, by_text, number, place_of, variants
 from faithgauge.report.rows import NOTHING, WORDS, Rows
 
@@ -221,8 +221,10 @@ TABLES: Mapping[str, Tidy] = {
     "performance": Tidy("The model itself", (*PLACE, "distribution", "measure", *ESTIMATE), performance),
     "erasure": Tidy(
         "Erasure, as the difference from a random order",
-        (*PLACE, "explainer", "measure", "erased_by", "class", *ESTIMATE)
-        + ("advantage", "advantage_low", "advantage_high"),
+        (
+            *(*PLACE, "explainer", "measure", "erased_by", "class", *ESTIMATE),
+            *("advantage", "advantage_low", "advantage_high"),
+        ),
         erasure,
     ),
     "roar": Tidy(

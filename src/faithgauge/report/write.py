@@ -26,8 +26,8 @@ def write(folder: Path, *, charts: bool = True) -> Path:
     audit = opened(folder)
     tables = made(audit)
     specs = drawn(tables)
-    for name, content in written_tables(tables):
-        replace(audit.folder / "tables" / name, content.encode())
+    for name, text in written_tables(tables):
+        replace(audit.folder / "tables" / name, text.encode())
     if charts:
         for name, content in exported(specs):
             replace(audit.folder / "charts" / name, content)

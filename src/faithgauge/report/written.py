@@ -13,9 +13,17 @@ from faithgauge.report.cards import written_number
 Rows = Sequence[Mapping[str, Any]]
 _TEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
-    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"},
-    **{"−": "$-$", "τ": r"$\tau$", "λ": r"$\lambda$", "ε": r"$\epsilon$"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "−": "$-$",
+    "τ": r"$\tau$",
+    "λ": r"$\lambda$",
+    "ε": r"$\epsilon$",
 }
 
 

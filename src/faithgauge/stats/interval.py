@@ -210,7 +210,7 @@ def _crossed_means(
             part[:] = np.take_along_axis(of_seed, which[:, None], axis=2).mean(axis=2)
         ends = np.nanquantile(drawn, _tails(level), axis=0)
         ends[:, n_known < 2] = nan
-    over = "instances" if seeds < SEEDS_TO_RESAMPLE else "seeds and instances"
+    over: Over = "instances" if seeds < SEEDS_TO_RESAMPLE else "seeds and instances"
     every = zip(value, *ends, n_known, strict=True)
     return [
         Interval(float(v), float(low), float(high), over, int(n_k), seeds, seeds * n - int(n_k))

@@ -50,9 +50,9 @@ CHARTS: Table[Chart] = Table(
     {
         "erasure": Chart(
             "Do the tokens an explainer puts first matter more than random ones?",
-            "Each line is an explainer: how much more the model's output changes when the tokens that it puts "
-            "first are erased, than when as many random tokens of the same text are. The bar is the 95 % "
-            "interval; right of the dashed line is better than random.",
+            "Each line is an explainer: how much more the model's output changes when the tokens that it "
+            "puts first are erased, than when as many random tokens of the same text are. The bar is the "
+            "95 % interval; right of the dashed line is better than random.",
             "A text with holes is none that the model was trained on. A good number does not make an "
             "explanation complete, and it does not make the model right.",
             "erasure",
@@ -60,68 +60,74 @@ CHARTS: Table[Chart] = Table(
         ),
         "roar": Chart(
             "And when the model may learn again without them?",
-            "The tokens that each explainer puts first are masked and a new model is trained on what is left. "
-            "The sooner its curve falls below that of random, the more those tokens were needed. Bands are 95 % "
-            "intervals over seeds.",
-            "Where a task can be solved by several words, a curve stays up although the explanation is right.",
+            "The tokens that each explainer puts first are masked and a new model is trained on what is "
+            "left. The sooner its curve falls below that of random, the more those tokens were needed. "
+            "Bands are 95 % intervals over seeds.",
+            "Where a task can be solved by several words, a curve stays up although the explanation is "
+            "right.",
             "roar",
             _drawn("curves:roar"),
         ),
         "evidence": Chart(
             "Do they find the words that are known to decide?",
-            "Where the data say which words decide the label: how many of them each explainer finds. The grey "
-            "tick is what a random order finds.",
+            "Where the data say which words decide the label: how many of them each explainer finds. The "
+            "grey tick is what a random order finds.",
             "Where people marked the words this is agreement with people, not faithfulness to the model.",
             "evidence",
             _drawn("intervals:evidence"),
         ),
         "gaps": Chart(
             "Does the model need its attention?",
-            "How much better it does than the same model with equal attention on every token, over seeds and "
-            "texts. Where the interval covers 0, its attention explains little since it is not needed.",
+            "How much better it does than the same model with equal attention on every token, over seeds "
+            "and texts. Where the interval covers 0, its attention explains little since it is not "
+            "needed.",
             "A gap does not make attention an explanation; it only does not rule it out.",
             "gaps",
             _drawn("intervals:gaps"),
         ),
         "guides": Chart(
             "Is attention any use to another model?",
-            "A model that reads one token at a time is given attention from elsewhere. If the base model's "
-            "attention helps it more than equal weights do, that attention knows something of the words.",
+            "A model that reads one token at a time is given attention from elsewhere. If the base "
+            "model's attention helps it more than equal weights do, that attention knows something of the "
+            "words.",
             "What helps another model need not be what this one goes by.",
             "guides",
             _drawn("intervals:guides"),
         ),
         "by_attention": Chart(
             "What happens to texts on which attention is sure?",
-            "Texts in bins of their largest attention weight, and in each bin what changed when attention was "
-            "changed. Wide is where most texts are; the white point is the median, the bar the middle half.",
+            "Texts in bins of their largest attention weight, and in each bin what changed when attention "
+            "was changed. Wide is where most texts are; the white point is the median, the bar the middle "
+            "half.",
             "That an output stays where attention changes may be because other tokens say the same.",
             "by_attention",
             _drawn("violins:by_attention"),
         ),
         "distances": Chart(
             "How far can attention go while the output stays?",
-            "Each point is another model beside this one: how far its attention is (right) and how far its "
-            "output is (up). Points far right and low are other attention for the same decisions. A line joins "
-            "the adversaries of one seed, by the weight λ of their attention.",
-            "That other attention is possible does not make this one unfaithful, unless it is no further away "
-            "than that of another seed.",
+            "Each point is another model beside this one: how far its attention is (right) and how far "
+            "its output is (up). Points far right and low are other attention for the same decisions. A "
+            "line joins the adversaries of one seed, by the weight λ of their attention.",
+            "That other attention is possible does not make this one unfaithful, unless it is no further "
+            "away than that of another seed.",
             "distances",
             _drawn("planes:distances"),
         ),
         "attefa": Chart(
             "What does it cost to move attention away?",
-            "AtteFa is how far the output has to move for attention to move: 1 if as far, 0 if it can stay. Each "
-            "point is a seed; the cap is what a model reaches that says the same of every text.",
+            "AtteFa is how far the output has to move for attention to move: 1 if as far, 0 if it can "
+            "stay. Each point is a seed; the cap is what a model reaches that says the same of every "
+            "text.",
             "A number near its cap says nothing, and one above it means that the adversary was not found.",
             "attefa",
             _drawn("planes:attefa"),
         ),
         "agreement": Chart(
             "Do the explainers agree with each other?",
-            "Kendall's τ and other measures of every two explainers: 1 is the same order of tokens, 0 none in "
-            "common. On the diagonal is an explainer with itself on a model of another seed.",
-            "Agreement is not faithfulness: two explainers can agree and both be wrong. It decides no verdict.",
+            "Kendall's τ and other measures of every two explainers: 1 is the same order of tokens, 0 "
+            "none in common. On the diagonal is an explainer with itself on a model of another seed.",
+            "Agreement is not faithfulness: two explainers can agree and both be wrong. It decides no "
+            "verdict.",
             "agreement",
             _drawn("matrix:agreement"),
             least=38,

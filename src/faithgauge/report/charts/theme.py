@@ -20,17 +20,27 @@ POSITIVE, NEGATIVE = "var(--pos)", "var(--neg)"
 SERIES = tuple(f"var(--s{i})" for i in range(1, 13))
 
 PAPER = {
-    **{"ink": "#1c1a18", "soft": "#5d5852", "line": "#e2ddd6", "page": "#ffffff"},
-    **{"good": "#00705a", "bad": "#b23c17", "unsure": "#6d675f", "pos": "#ff8c14", "neg": "#549eff"},
-    **{"s1": "#0072b2", "s2": "#d55e00", "s3": "#00866a", "s4": "#c05c92", "s5": "#9a7400", "s6": "#3a9ad9"},
-    **{
-        "s7": "#7f3c8d",
-        "s8": "#5d5852",
-        "s9": "#8c4a3b",
-        "s10": "#4d8c1f",
-        "s11": "#e58606",
-        "s12": "#2f4b7c",
-    },
+    "ink": "#1c1a18",
+    "soft": "#5d5852",
+    "line": "#e2ddd6",
+    "page": "#ffffff",
+    "good": "#00705a",
+    "bad": "#b23c17",
+    "unsure": "#6d675f",
+    "pos": "#ff8c14",
+    "neg": "#549eff",
+    "s1": "#0072b2",
+    "s2": "#d55e00",
+    "s3": "#00866a",
+    "s4": "#c05c92",
+    "s5": "#9a7400",
+    "s6": "#3a9ad9",
+    "s7": "#7f3c8d",
+    "s8": "#5d5852",
+    "s9": "#8c4a3b",
+    "s10": "#4d8c1f",
+    "s11": "#e58606",
+    "s12": "#2f4b7c",
 }
 """The light scheme, in which charts are printed; `page.css` has the same and a dark one."""
 FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
@@ -52,7 +62,8 @@ def on_paper(page_spec: Mapping[str, Any], title: str) -> dict[str, Any]:
     """The same for a file: light, of a fixed width, with its title."""
     text = re.sub(r"var\(--(\w+)\)", lambda found: PAPER[found[1]], json.dumps(page_spec))
     heading = {"text": title, "anchor": "start", "offset": 14, "fontSize": 15, "color": PAPER["ink"]}
-    return {**json.loads(text), "width": WIDTH, "background": PAPER["page"], "title": heading, "padding": 16}
+    page: dict[str, Any] = json.loads(text)
+    return {**page, "width": WIDTH, "background": PAPER["page"], "title": heading, "padding": 16}
 
 
 def values(rows: Iterable[Mapping[str, Any]], *columns: str) -> alt.NamedData:
