@@ -28,7 +28,7 @@ BELOW = {
     "encode": {"data"},
     "models": {"encode", "data"},
     "train": {"faithfulness", "models", "encode", "data"},
-    "report": set(),
+    "report": {"stats"},
     "explain": {"report", "models", "encode", "data"},
     "faithfulness": {"stats", "models", "encode", "data"},
     "engine": set(),

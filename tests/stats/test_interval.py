@@ -14,7 +14,7 @@ from scipy import stats
 
 from faithgauge.seeds import generator
 from faithgauge.stats import interval
-from faithgauge.stats.interval import Interval, bca, crossed, nested, percentile, student
+from faithgauge.stats.interval import Interval, bca, crossed, crossed_means, nested, percentile, student
 
 NAN = float("nan")
 VALUES = np.random.default_rng(0).gamma(1, 1, 40)
@@ -157,3 +157,31 @@ def test_about_95_of_100_intervals_of_a_mean_hold_it() -> None:
     for of in (percentile, bca):
         found = [of(random.normal(size=60), seed=i, resamples=300) for i in range(200)]
         assert 180 <= sum(one.low <= 0 <= one.high for one in found) <= 198
+
+
+def test_many_means_at_once_have_the_intervals_that_each_has_alone() -> None:
+    random = np.random.default_rng(1)
+    values = random.normal(size=(3, 4, 30))
+    values[1, :, 5] = np.nan
+    values[2, 0, :20] = np.nan
+    found = crossed_means(values, seed=7, resamples=500)
+    for own, one in zip(values, found, strict=True):
+        known = ~np.isnan(own)
+        table = np.stack([np.where(known, own, 0.0), known], axis=-1).astype(np.float64)
+        alone = crossed(table, seed=7, resamples=500, statistic=lambda x: x.sum(1)[:, 0] / x.sum(1)[:, 1])
+        expected = (alone.value, alone.low, alone.high)
+        assert (one.value, one.low, one.high) == pytest.approx(expected, abs=1e-12)
+        assert (one.n, one.n_seeds) == (known.sum(), 4)
+        assert one.n_missing == (~known).sum()
+        assert one.over == "seeds and instances"
+
+
+def test_of_many_means_a_seed_without_values_is_left_out_and_nothing_has_no_interval() -> None:
+    values = np.array([[[1.0, 3.0], [np.nan, np.nan]], [[np.nan] * 2] * 2, [[2.0, np.nan], [np.nan] * 2]])
+    some, none, one = crossed_means(values, seed=0, resamples=50)
+    assert (some.value, some.n, some.n_seeds, some.over) == (2.0, 2, 1, "instances")
+    assert isnan(none.value)
+    assert (none.n, none.n_seeds) == (0, 0)
+    assert one.value == 2.0
+    assert isnan(one.low)
+    assert isnan(one.high)

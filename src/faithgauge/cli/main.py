@@ -31,6 +31,7 @@ from faithgauge.cli import (
     status,
     train,
 )
+from faithgauge.cli import report as write_report
 from faithgauge.cli import run as run_study
 from faithgauge.cli.output import emit, err, report
 from faithgauge.errors import FaithgaugeError, JobError
@@ -57,6 +58,7 @@ app.command("run")(run_study.command)
 app.command("plan")(plan.command)
 app.command("status")(status.command)
 app.command("results")(results.command)
+app.command("report")(write_report.command)
 app.command("clean")(clean.command)
 
 

@@ -129,8 +129,12 @@ def _hue(share: float) -> str:
 
 
 def _shown(text: str) -> str:
-    """Escaped, and with every control character but line break and tab in writing."""
-    return escape("".join(_characters(text)))
+    return escape(written_out(text))
+
+
+def written_out(text: str) -> str:
+    """With every control character but line break and tab in writing."""
+    return "".join(_characters(text))
 
 
 def _characters(text: str) -> Iterator[str]:

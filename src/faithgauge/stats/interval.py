@@ -13,6 +13,7 @@ from math import isnan, nan, sqrt
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
 from faithgauge.seeds import generator
@@ -166,6 +167,62 @@ def crossed(
         low, high = np.quantile(drawn.mean(axis=1), _tails(level))
     missing = len(used) * (len(known) - n)
     return _interval(_mean_of(used, statistic), low, high, _over(used), used, missing=missing)
+
+
+def crossed_means(
+    values: Floats, *, seed: int, level: float = LEVEL, resamples: int = RESAMPLES
+) -> list[Interval]:
+    """`crossed` of the mean, for the first axis of (measure, seed, instance) all at once.
+
+    A value that is nan is out of the mean of its seed and counts as missing; its instance stays for the
+    others. A seed without any value is left out.
+
+    Cost: resamples · n draws, and a matrix product of them with the values.
+    """
+    table = np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(table)
+    there, found = known.any(axis=2), np.empty(len(table), dtype=object)
+    for pattern in np.unique(there, axis=0):
+        alike = np.flatnonzero((there == pattern).all(axis=1))
+        own = table[alike][:, pattern], known[alike][:, pattern]
+        found[alike] = _crossed_means(*own, seed=seed, level=level, resamples=resamples)
+    return list(found)
+
+
+def _crossed_means(
+    table: Floats, known: NDArray[np.bool_], *, seed: int, level: float, resamples: int
+) -> list[Interval]:
+    measures, seeds, n = table.shape
+    filled, n_known = np.where(known, table, 0.0), known.sum(axis=(1, 2))
+    with np.errstate(invalid="ignore"):
+        value = (filled.sum(axis=2) / known.sum(axis=2)).mean(axis=1) if seeds else np.full(measures, nan)
+    ends = np.full((2, measures), nan)
+    if n > 1 and seeds:
+        columns = np.concatenate([filled, known]).reshape(-1, n).T
+        drawn = np.empty((resamples, measures))
+        random = generator(seed, "bootstrap")
+        for part in _parts(drawn, max(1, AT_ONCE // (2 * n))):
+            which = _seeds(random, (len(part), seeds))
+            sums = _counts(random.integers(0, n, (len(part), n))) @ columns
+            above, below = sums.reshape(len(part), 2, measures, seeds).transpose(1, 0, 2, 3)
+            with np.errstate(invalid="ignore"):
+                of_seed = above / below
+            part[:] = np.take_along_axis(of_seed, which[:, None], axis=2).mean(axis=2)
+        ends = np.nanquantile(drawn, _tails(level), axis=0)
+        ends[:, n_known < 2] = nan
+    over: Over = "instances" if seeds < SEEDS_TO_RESAMPLE else "seeds and instances"
+    every = zip(value, *ends, n_known, strict=True)
+    return [
+        Interval(float(v), float(low), float(high), over, int(n_k), seeds, seeds * n - int(n_k))
+        for v, low, high, n_k in every
+    ]
+
+
+def _counts(at: Ints) -> Floats:
+    """(resample, instance): how often each was drawn."""
+    rows, n = at.shape
+    found = np.bincount((at + n * np.arange(rows)[:, None]).ravel(), minlength=rows * n)
+    return found.reshape(rows, n).astype(np.float64)
 
 
 def student(by_seed: Floats, *, level: float = LEVEL) -> Interval:

@@ -1,0 +1,1 @@
+"""Tables to charts: one file per shape of chart, and the table that names them."""
