@@ -271,6 +271,7 @@ def test_a_missing_file_of_vectors_is_refused_before_anything_is_encoded(tmp_pat
     assert refused(DataError, embeddings=file) == (
         f"{file}: no such file; expected word vectors (.txt, .vec or .bin, or these as .gz)"
     )
+    assert refused(DataError, embeddings=tmp_path).startswith(f"{tmp_path}: a folder, no file; expected word")
 
 
 @pytest.mark.usefixtures("no_encode")

@@ -246,8 +246,9 @@ def refuse_unknown_names(chosen: Settings, factory: str = "") -> None:
         (chosen.vectors.embeddings, "word vectors (.txt, .vec or .bin, or these as .gz)"),
         (chosen.encode.get("tokenizer"), "a tokenizer.json of the tokenizers library"),
     ):
-        if file is not None and not file.expanduser().exists():
-            raise DataError(f"{file}: no such file; expected {expected}")
+        if file is not None and not file.expanduser().is_file():
+            found = "a folder, no file" if file.expanduser().is_dir() else "no such file"
+            raise DataError(f"{file}: {found}; expected {expected}")
 
 
 def refuse_what_cannot_be(chosen: Settings, dataset: Dataset | Corpus, out: Path | None) -> None:

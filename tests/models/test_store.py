@@ -181,6 +181,10 @@ def nothing():
     return None
 
 
+def broken(shape=None):
+    raise ValueError("two\\nlines")
+
+
 def rest(*arguments, **options):
     return ready()
 '''
@@ -235,8 +239,11 @@ def test_a_place_that_is_gone_is_named(own: str, tmp_path: Path) -> None:
         (":f", "expected 'package.module:attribute', found ':f'"),
         ("json:none", "module 'json' has no 'none'"),
         ("json:__name__", "json:__name__: expected a function of a Shape, found str"),
-        ("json:loads", "TypeError: the JSON object must be str, bytes or bytearray, not Shape"),
-        ("sys:exit", "SystemExit: Shape(vocabulary=24, classes=('no', 'yes'), task='single')"),
+        (
+            "json:loads",
+            "json:loads: it raised TypeError: the JSON object must be str, bytes or bytearray, not Shape",
+        ),
+        ("sys:exit", "sys:exit: it raised SystemExit: Shape(vocabulary=24, classes=('no', 'yes')"),
         ("__main__.gone:f", ""),
         ("json.gone:f", "cannot import 'json.gone'"),
         ("{own}:number", "{own}:number: expected it to return a torch module, found int"),
@@ -275,10 +282,41 @@ def test_a_function_that_makes_no_model_is_refused(own: str) -> None:
     assert str(raised.value) == f"{own}:number: expected it to return a torch module, found int"
 
 
+def test_what_a_function_of_the_user_raises_is_one_line_with_its_place(own: str, tmp_path: Path) -> None:
+    line = MODULE[: MODULE.index("raise ValueError")].count("\n") + 2  # one line stands before MODULE
+    with pytest.raises(ConfigError) as raised:
+        make(f"{own}:broken", Shape(24, ("no", "yes"), "single"))
+    error = f"{own}:broken: it raised ValueError: two lines ({tmp_path / own}.py, line {line}); mend it there"
+    assert str(raised.value) == error
+    with pytest.raises(ConfigError) as raised:
+        open_model(f"{own}:broken")
+    assert str(raised.value) == error
+
+
 def test_what_is_no_function_makes_no_model(own: str) -> None:
     with pytest.raises(ConfigError) as raised:
         make(f"{own}:__name__", Shape(24, ("no", "yes"), "single"))
     assert str(raised.value) == f"{own}:__name__: expected a function of a Shape, found str"
+
+
+def test_weights_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
+    ill = trained()
+    weight = ill.classifier.get_parameter("decoder.weight")
+    torch.nn.init.constant_(weight, math.inf)
+    save(ill, tmp_path / "model")
+    assert torch.equal(load(tmp_path / "model").classifier.get_parameter("decoder.weight"), weight)
+    torch.nn.init.constant_(weight, math.nan)
+    save(ill, tmp_path / "model")
+    assert failure(DataError, tmp_path / "model") == (
+        f"{tmp_path / 'model' / 'model.safetensors'}: expected weights that are numbers, found nan in "
+        "'decoder.weight'; train it again"
+    )
+
+
+def test_a_file_is_no_folder_of_a_model(saved: Path) -> None:
+    assert failure(DataError, saved / "model.json") == (
+        f"{saved / 'model.json'}: expected a folder that `faithgauge train` wrote, found no model.json in it"
+    )
 
 
 def test_a_model_is_opened_by_its_folder_or_by_a_function(own: str, saved: Path) -> None:
@@ -347,7 +385,7 @@ def test_a_json_of_something_else_is_named(saved: Path, text: str) -> None:
 def test_a_format_that_is_none_is_refused(saved: Path, found: object) -> None:
     rewritten(saved, format=found)
     assert failure(DataError, saved).startswith(
-        f"{saved / 'model.json'}: expected a model of format 1 or older, found {found};"
+        f"{saved / 'model.json'}: expected a model of format 1 or older, found {found}; train it again"
     )
 
 

@@ -76,8 +76,10 @@ def _fields(line: str, where: str) -> tuple[str, str, str]:
         if isinstance(item, dict) and all(isinstance(item.get(key), str) for key in keys):
             label, first, second = (item[key] for key in keys)
             return label, first, second
-    found = ", ".join(map(repr, item)) if isinstance(item, dict) else type(item).__name__
-    raise DataError(f"{where}: expected the texts {', '.join(map(repr, _KEYS[0]))}, found {found}")
+    found = ", ".join(map(repr, item)) or "nothing" if isinstance(item, dict) else type(item).__name__
+    raise DataError(
+        f"{where}: expected the texts {', '.join(map(repr, _KEYS[0]))}, found {found}; fetch the file again"
+    )
 
 
 def _read(files: Files, variant: str) -> Found:

@@ -72,7 +72,9 @@ def _pairs(member: Member, split: Split) -> list[Example]:
 def _header(cells: list[str], where: str) -> tuple[str, ...]:
     lacking = [column for column in ("language", *_COLUMNS) if column not in cells]
     if lacking:
-        raise DataError(f"{where}: expected the column {lacking[0]!r}, found {', '.join(cells)}")
+        raise DataError(
+            f"{where}: expected the column {lacking[0]!r}, found {', '.join(cells)}; fetch the file again"
+        )
     return tuple(cells)
 
 

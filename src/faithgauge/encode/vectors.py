@@ -179,10 +179,14 @@ def _numbers(fields: Sequence[bytes], size: int, where: str) -> NDArray[np.float
         if len(fields) > size:
             return None
         raise DataError(
-            f"{where}: expected {size} numbers behind the word, found a field that is none"
+            f"{where}: expected {size} numbers behind the word, found a field that is none; "
+            "mend the file or take that line out"
         ) from error
     if len(numbers) != size:
-        raise DataError(f"{where}: expected {size} numbers behind the word, found {len(numbers)}")
+        raise DataError(
+            f"{where}: expected {size} numbers behind the word, found {len(numbers)}; mend the file or take "
+            "that line out"
+        )
     with np.errstate(over="ignore"):  # what does not fit becomes inf, which is refused
         return np.array(numbers, np.float64).astype(np.float32)
 

@@ -18,6 +18,7 @@ import inspect
 import json
 import math
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -116,6 +117,7 @@ def load(folder: Path) -> Trained:
         else:
             classifier = _ours(_config(folder, facts["model"]), shape, weights)
         classifier.load_state_dict(weights)
+        _refuse_nan(path, weights)
     except (OSError, safetensors.SafetensorError) as error:
         raise DataError(f"{path}: expected the weights of a model, found {error}; train it again") from error
     except (RuntimeError, TypeError) as error:  # a size that is no size of a tensor is a TypeError
@@ -126,6 +128,15 @@ def load(folder: Path) -> Trained:
     return Trained(
         classifier.eval(), tokenizer, shape.classes, shape.task, facts["record"], facts["factory"], folder
     )
+
+
+def _refuse_nan(path: Path, weights: Mapping[str, Tensor]) -> None:
+    """Infinity may be meant, as in a mask that somebody's model keeps; what is no number never is."""
+    for name, value in weights.items():
+        if value.isnan().any():
+            raise DataError(
+                f"{path}: expected weights that are numbers, found nan in {name!r}; train it again"
+            )
 
 
 def open_model(place: str) -> Trained:
@@ -139,7 +150,7 @@ def open_model(place: str) -> Trained:
             f"{place}: expected a function without arguments that returns a faithgauge.Trained, found one "
             "that makes new models; train one with it: faithgauge train --model"
         )
-    trained = function() if callable(function) else function
+    trained = _called(place, function) if callable(function) else function
     if not isinstance(trained, Trained):
         raise ConfigError(
             f"{place}: expected it to return a faithgauge.Trained, found {type(trained).__name__}"
@@ -162,10 +173,24 @@ def make(factory: str, shape: Shape) -> nn.Module:
     function = locate(factory)
     if not callable(function):
         raise ConfigError(f"{factory}: expected a function of a Shape, found {type(function).__name__}")
-    model = function(shape)
+    model = _called(factory, function, shape)
     if not isinstance(model, nn.Module):
         raise ConfigError(f"{factory}: expected it to return a torch module, found {type(model).__name__}")
     return model
+
+
+def _called(place: str, function: Callable[..., object], *given: Shape) -> object:
+    """What the user's own function returns; what it raises is said in one line, with where it was raised."""
+    try:
+        return function(*given)
+    except FaithgaugeError:
+        raise
+    except (Exception, SystemExit) as error:
+        raised = traceback.extract_tb(error.__traceback__)[-1]
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ConfigError(
+            f"{place}: it raised {reason} ({raised.filename}, line {raised.lineno}); mend it there"
+        ) from error
 
 
 def _needs_a_shape(function: Callable[..., object]) -> bool:
@@ -220,7 +245,7 @@ def _facts(folder: Path) -> dict[str, Any]:
     path = folder / FACTS
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise DataError(
             f"{folder}: expected a folder that `faithgauge train` wrote, found no {FACTS} in it"
         ) from error
@@ -228,10 +253,9 @@ def _facts(folder: Path) -> dict[str, Any]:
         raise DataError(f"{path}: expected JSON, found a damaged file ({error}); train it again") from error
     version = facts.get("format") if isinstance(facts, dict) else None
     if type(version) is not int or not 1 <= version <= FORMAT:
-        raise DataError(
-            f"{path}: expected a model of format {FORMAT} or older, found {version}; "
-            "update faithgauge: pip install --upgrade faithgauge"
-        )
+        newer = type(version) is int and version > FORMAT
+        way = "update faithgauge: pip install --upgrade faithgauge" if newer else "train it again"
+        raise DataError(f"{path}: expected a model of format {FORMAT} or older, found {version}; {way}")
     wanted = {"factory", "model", "classes", "task", "record"}
     if lacking := sorted(wanted - set(facts)):
         raise DataError(f"{path}: expected {', '.join(sorted(wanted))}, found no {', '.join(lacking)}")
