@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -106,7 +107,7 @@ class Transformer(nn.Module):
                 "for the whole text, found one"
             )
         with _caught(self.body) as last:
-            logits = self._network(embedded, batch).logits
+            logits = _among(self._network(embedded, batch).logits, batch)
         return Output(logits, hidden=last[0] if last else None)
 
     def heads(self, batch: Batch, *, embedded: Float[Tensor, "batch token embed"] | None = None) -> Heads:
@@ -118,7 +119,7 @@ class Transformer(nn.Module):
         output = self._network(vectors, batch, output_attentions=True, output_hidden_states=True)
         attentions = output.get("attentions") or ()
         self._refuse_what_is_no_attention(attentions, batch)
-        return Heads(output.logits, tuple(attentions), tuple(output.hidden_states))
+        return Heads(_among(output.logits, batch), tuple(attentions), tuple(output.hidden_states))
 
     def all_embeddings(self) -> AllEmbeddings:
         """The same model, begun behind all of its embeddings."""
@@ -202,6 +203,11 @@ class AllEmbeddings(nn.Module):
                 "none; choose embeddings=word"
             )
         return found
+
+
+def _among(logits: Tensor, batch: Batch) -> Tensor:
+    """The logits, −∞ of classes that are no candidates of a question."""
+    return logits if batch.candidates is None else logits.masked_fill(~batch.candidates, -torch.inf)
 
 
 @contextmanager

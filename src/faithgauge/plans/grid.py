@@ -14,6 +14,7 @@ from faithgauge.engine.job import Job, key_of
 from faithgauge.errors import FaithgaugeError
 from faithgauge.plans.study import Study
 from faithgauge.registry import Table
+from faithgauge.settings import PRETRAINED, Settings
 
 
 @dataclass(frozen=True)
@@ -94,15 +95,25 @@ def cells(study: Study) -> list[Cell]:
     data: dict[Any, jobs.Prepare] = {}
     start: dict[Any, jobs.Train] = {}
     found = []
-    for chosen in study.settings:
+    for chosen in map(_completed, study.settings):
         own = (chosen.data, _frozen(chosen.encode))
         if own not in data:
             data[own] = jobs.prepare(chosen.data, chosen.encode)
-        if chosen.vectors not in start:
-            start[chosen.vectors] = jobs.training(data[own], chosen, study.factory)
-        model = replace(start[chosen.vectors], data=data[own], model=chosen.model, train=chosen.train)
-        found.append(Cell(data[own], model, study))
+        whole = chosen.model if chosen.model.encoder.startswith(PRETRAINED) else None
+        if (chosen.vectors, whole) not in start:
+            start[chosen.vectors, whole] = jobs.training(data[own], chosen, study.factory)
+        model = replace(start[chosen.vectors, whole], data=data[own], train=chosen.train)
+        found.append(Cell(data[own], model if whole else replace(model, model=chosen.model), study))
     return found
+
+
+def _completed(chosen: Settings) -> Settings:
+    """With what a pretrained encoder decides of the encoding."""
+    if not chosen.model.encoder.startswith(PRETRAINED):
+        return chosen
+    from faithgauge.models.pretrained import completed
+
+    return completed(chosen)
 
 
 def _frozen(values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
