@@ -24,6 +24,7 @@ from faithgauge.data.dataset import Dataset
 from faithgauge.data.load import load
 from faithgauge.data.sheet import Sheet
 from faithgauge.encode.corpus import Corpus, encode
+from faithgauge.encode.tokenizer import SubwordTokenizer
 from faithgauge.encode.vectors import Vectors, embedding_matrix
 from faithgauge.encode.word2vec import train_word2vec
 from faithgauge.encode.words import WORDS
@@ -182,7 +183,8 @@ def explain_examples(
 
     All is computed at once, and what is wrong said before; the texts are put together one by one.
     """
-    model, encoded = trained.classifier, read_examples(trained, examples).splits["test"]
+    model, corpus = trained.classifier, read_examples(trained, examples)
+    encoded = corpus.splits["test"]
     known = known_of(trained) if known is None else known
     for one in asked.values():
         refuse_what_lacks(model, one, known=known, encoded=encoded)
@@ -197,7 +199,31 @@ def explain_examples(
         for name, one in asked.items()
     }
     likely = predict(model, encoded)
-    return explanations(examples, encoded, Found(asked, found, given), classes=trained.classes, likely=likely)
+    every = explanations(
+        examples, encoded, Found(asked, found, given), classes=trained.classes, likely=likely
+    )
+    cut = _cut(trained, encoded) if corpus.report["splits"]["test"].get("cut") else {}
+    return (replace(one, cut=cut.get(i, 0)) for i, one in enumerate(every))
+
+
+def _cut(trained: Trained, encoded: Encoded) -> dict[int, int]:
+    """By text that was cut, how many tokens were left: it has as many as it may, and in full has more."""
+    tokenizer, most = trained.tokenizer, EncodeConfig().max_tokens
+    if isinstance(tokenizer, SubwordTokenizer):
+        most = min(most, tokenizer.longest or most)
+    found = {}
+    sides = [(encoded.ids, encoded.texts)]
+    if encoded.pair_ids is not None and encoded.pair_texts is not None:
+        sides.append((encoded.pair_ids, encoded.pair_texts))
+    for ids, texts in sides:
+        for i in (ids.lengths() == most).nonzero()[0].tolist():
+            if encoded.segments is not None and isinstance(tokenizer, SubwordTokenizer):
+                (whole,) = tokenizer.encode_pairs([(encoded.text(i), encoded.text_pair(i) or "")])
+            else:
+                whole = tokenizer.encode(texts.row(i).tobytes().decode())
+            if len(whole.ids) > most:
+                found[i] = most
+    return found
 
 
 def aimed(trained: Trained, asked: Mapping[str, Asked], target: str) -> dict[str, Asked]:

@@ -47,7 +47,7 @@ class Corpus:
 
     `report` holds the size of the vocabulary, and by split the number of texts, their mean length in tokens
     and the share of these that are unknown (special tokens left out), the greatest length (with them), and
-    how many rows were cut, if any.
+    how many were cut, if any.
     """
 
     name: str
@@ -132,7 +132,7 @@ def _known_first(
         for split in splits:
             limit = Limit.of(config, known)
             encoded = _encode(dataset, split, known.encode_batch, limit=limit, tokenizer=known)
-            yield split, encoded, limit.cut
+            yield split, encoded, len(limit.cut)
 
     if tokenizer is not None:
         return tokenizer, each(tokenizer, present)
@@ -174,7 +174,7 @@ def _learn(dataset: Dataset, config: EncodeConfig) -> tuple[WordTokenizer, Encod
         None if train.pair_ids is None else replace(train.pair_ids, values=final[train.pair_ids.values])
     )
     ids = replace(train.ids, values=final[train.ids.values])
-    return tokenizer, replace(train, ids=ids, pair_ids=pair_ids), limit.cut
+    return tokenizer, replace(train, ids=ids, pair_ids=pair_ids), len(limit.cut)
 
 
 def _encode(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from faithgauge.config import EncodeConfig
 from faithgauge.encode.tokenizer import Tokenizer
@@ -11,12 +11,12 @@ from faithgauge.errors import DataError
 
 @dataclass
 class Limit:
-    """How many tokens a row may have, whether a longer one is cut, and how many were."""
+    """How many tokens a row may have, whether a longer one is cut, and whose were."""
 
     tokens: int
     cuts: bool
     way: str
-    cut: int = 0
+    cut: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, config: EncodeConfig, tokenizer: Tokenizer | None = None) -> Limit:
@@ -33,5 +33,6 @@ class Limit:
                 f"{where}: expected at most {self.tokens:,} tokens, found {tokens:,}; "
                 f"{self.way.format(tokens)}"
             )
-        self.cut += tokens > self.tokens
+        if tokens > self.tokens:
+            self.cut.add(where)
         return max(tokens - self.tokens, 0)

@@ -142,12 +142,10 @@ class SubwordTokenizer:
         for i in range(0, len(pairs), 256):
             yield from map(_both, self.model.encode_batch(list(pairs[i : i + 256])))
 
-    def words(self, text: str, pair: str | None = None) -> NDArray[np.int64]:
-        """For each token of a text, or of a joined pair, the number of its word; -1 for special tokens."""
-        encoding = self.model.encode(text) if pair is None else self.model.encode(text, pair)
-        numbers = np.array([-1 if i is None else i for i in encoding.word_ids], np.int64)
-        second = np.array([i == 1 for i in encoding.sequence_ids], bool)
-        return np.where(second & (numbers >= 0), numbers + numbers.max(initial=0) + 1, numbers)
+    def words(self, text: str) -> NDArray[np.int64]:
+        """For each token of a text, special ones left out, the number of the word that it is a piece of."""
+        encoding = self.model.encode(text, add_special_tokens=False)
+        return np.array(encoding.word_ids, np.int64)
 
     def state(self) -> dict[str, Any]:
         kind = {"kind": "subwords", "definition": json.loads(self.definition)}
