@@ -108,7 +108,7 @@ def completed(chosen: Settings) -> Settings:
             "--word2vec; leave it out"
         )
     folder = find(chosen.model.encoder)
-    longest = _positions(str(folder.resolve()))
+    longest = outline(folder.resolve()).positions
     asked = chosen.encode.get("max_tokens") or longest
     if asked > longest:
         raise ConfigError(
@@ -324,11 +324,11 @@ def _network(config: Any) -> nn.Module:
 
 
 @lru_cache(maxsize=8)
-def _positions(folder: str) -> int:
-    """How many tokens a model reads at most, which its layers know, without their weights."""
-    config = _configuration(Path(folder))
-    with _understood(Path(folder)), torch.device("meta"):
-        return Transformer(_network(config)).positions
+def outline(folder: Path) -> Transformer:
+    """A model without its weights, which knows its sizes and what it can be asked."""
+    config = _configuration(folder)
+    with _understood(folder), torch.device("meta"):
+        return Transformer(_network(config))
 
 
 def _is_local(place: str) -> bool:

@@ -121,10 +121,6 @@ class Transformer(nn.Module):
         self._refuse_what_is_no_attention(attentions, batch)
         return Heads(_among(output.logits, batch), tuple(attentions), tuple(output.hidden_states))
 
-    def all_embeddings(self) -> AllEmbeddings:
-        """The same model, begun behind all of its embeddings."""
-        return AllEmbeddings(self)
-
     def _network(self, vectors: Tensor, batch: Batch, **options: bool) -> Any:
         """The network's own output; padding is hidden from it by a mask."""
         self._refuse_what_is_too_long(batch)
@@ -203,6 +199,11 @@ class AllEmbeddings(nn.Module):
                 "none; choose embeddings=word"
             )
         return found
+
+
+def whole_embeddings(model: nn.Module) -> nn.Module:
+    """The same model, begun behind all of its embeddings; another model has only those of words."""
+    return AllEmbeddings(model) if isinstance(model, Transformer) else model
 
 
 def _among(logits: Tensor, batch: Batch) -> Tensor:

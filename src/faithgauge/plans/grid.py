@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from faithgauge import jobs
 from faithgauge.engine.job import Job, key_of
@@ -15,6 +16,9 @@ from faithgauge.errors import FaithgaugeError
 from faithgauge.plans.study import Study
 from faithgauge.registry import Table
 from faithgauge.settings import PRETRAINED, Settings
+
+if TYPE_CHECKING:
+    from faithgauge.explain.asked import Asked
 
 
 @dataclass(frozen=True)
@@ -64,10 +68,22 @@ def explained(cell: Cell, seed: int | None = None) -> dict[str, Job]:
     study, model = cell.study, cell.model
     if seed is not None:
         model = with_seed(model, seed)
+    wanted = [asked(text) for text in study.explainers]
+    if model.place is not None:
+        _refuse_what_lacks(model.place, wanted)
     return {
         one.label: jobs.Explain(model, cell.data, one.text, study.splits, study.instances, model.train.seed)
-        for one in map(asked, study.explainers)
+        for one in wanted
     }
+
+
+def _refuse_what_lacks(place: Path, wanted: Iterable[Asked]) -> None:
+    """What explainers need of a pretrained encoder, which is looked at without its weights."""
+    from faithgauge.explain.split import refuse_what_model_lacks
+    from faithgauge.models.pretrained import outline
+
+    for one in wanted:
+        refuse_what_model_lacks(outline(place), one)
 
 
 def with_seed(model: jobs.Train, seed: int) -> jobs.Train:
