@@ -218,10 +218,11 @@ def _cut(trained: Trained, encoded: Encoded) -> dict[int, int]:
     for ids, texts in sides:
         for i in (ids.lengths() == most).nonzero()[0].tolist():
             if encoded.segments is not None and isinstance(tokenizer, SubwordTokenizer):
-                (whole,) = tokenizer.encode_pairs([(encoded.text(i), encoded.text_pair(i) or "")])
+                (pair,) = tokenizer.encode_pairs([(encoded.text(i), encoded.text_pair(i) or "")])
+                tokens = len(pair.ids)
             else:
-                whole = tokenizer.encode(texts.row(i).tobytes().decode())
-            if len(whole.ids) > most:
+                tokens = len(tokenizer.encode(texts.row(i).tobytes().decode()).ids)
+            if tokens > most:
                 found[i] = most
     return found
 

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 ON_A_PAGE = 100
 """How many texts a page shows at most."""
 _TEXTS, _CUT = "texts", "cut after "
+Merged = Annotated[
+    Literal["sum", "max", "first"] | None,
+    typer.Option(help="Word pieces to words: sum, strongest or first.", show_default=False),
+]
 _FILE: dict[str, Any] = {"show_default": False, "rich_help_panel": "Texts of a file"}
 
 
@@ -49,10 +53,7 @@ def command(
         str | None,
         typer.Option(help="Class to explain: predicted, gold, a name or number.", show_default=False),
     ] = None,
-    merge: Annotated[
-        Literal["sum", "max", "first"] | None,
-        typer.Option(help="Word pieces to words: sum, strongest or first.", show_default=False),
-    ] = None,
+    merge: Merged = None,
     labels: Labels = None,
     seed: Annotated[int, typer.Option(help="Seed of explainers that draw.")] = 0,
     train: Annotated[

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from faithgauge.config import EncodeConfig
 from faithgauge.data.dataset import Dataset
-from faithgauge.encode.joined import cut_pair, segments_of
+from faithgauge.encode.joined import cut_pair
 from faithgauge.encode.limit import Limit
 from faithgauge.encode.rest import new_folder, read_facts, read_split, write_facts, write_split
 from faithgauge.encode.tokenizer import (
     N_BEFORE,
+    Joined,
     SubwordTokenizer,
     Tokenizer,
     Tokens,
@@ -37,7 +38,6 @@ from faithgauge.encode.words import WORDS
 from faithgauge.errors import ConfigError, DataError
 from faithgauge.types import SPLITS, Encoded, Example, Ragged, Split, Task
 
-_NOTHING = Tokens(np.empty(0, np.int32), np.empty((0, 2), np.int32))
 _Encode = Callable[[Sequence[str]], Iterator[Tokens]]
 
 
@@ -216,17 +216,17 @@ def _seconds(examples: Sequence[Example], where: str) -> list[str]:
 
 def _joined(examples: Sequence[Example], tokenizer: SubwordTokenizer, limit: Limit, *, where: str) -> Encoded:
     """Every pair as one row; of one that is too long the longer text is cut, as far as the other goes."""
-    rows = [_NOTHING] * len(examples)
+    rows: list[Joined] = []
     pairs = [(example.text, example.text_pair or "") for example in examples]
     for i, tokens in enumerate(tokenizer.encode_pairs(pairs)):
-        rows[i] = cut_pair(tokens, limit.excess(len(tokens.ids), f"{where}, {examples[i].id}"))
-        if len(np.unique(segments_of(rows[i])[rows[i].spans[:, 0] >= 0])) < 2:
+        rows.append(cut_pair(tokens, limit.excess(len(tokens.ids), f"{where}, {examples[i].id}")))
+        if len(np.unique(rows[i].segments[rows[i].spans[:, 0] >= 0])) < 2:
             raise DataError(
                 f"{where}, {examples[i].id}: expected a token or more of each text of the pair, found none "
                 "of one; leave the pair out"
             )
     offsets = np.cumsum([0, *(len(row.ids) for row in rows)], dtype=np.int64)
-    segments = Ragged(np.concatenate([segments_of(row) for row in rows]), offsets)
+    segments = Ragged(np.concatenate([row.segments for row in rows]), offsets)
     spans = Ragged(np.concatenate([row.spans for row in rows]), offsets)
     evidence = _evidence(examples, offsets, spans)
     if evidence is not None:  # which is characters of the first text

@@ -5,30 +5,25 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from faithgauge.encode.tokenizer import Tokens
+from faithgauge.encode.tokenizer import Joined
 from faithgauge.types import Encoded, Ragged
 
 
-def segments_of(tokens: Tokens) -> NDArray[np.int32]:
-    """Which text each token belongs to; there is but one where nothing is said."""
-    return np.zeros(len(tokens.ids), np.int32) if tokens.segments is None else tokens.segments
-
-
-def cut_pair(tokens: Tokens, excess: int) -> Tokens:
+def cut_pair(tokens: Joined, excess: int) -> Joined:
     """The row without `excess` tokens, each taken from the end of the text that is longer at that moment.
 
     Of texts of equal length the second is cut. Special tokens stay.
     """
     if not excess:
         return tokens
-    real, segments = tokens.spans[:, 0] >= 0, segments_of(tokens)
+    real, segments = tokens.spans[:, 0] >= 0, tokens.segments
     first, second = (np.flatnonzero(real & (segments == side)) for side in (0, 1))
     left = [len(first), len(second)]
     for _ in range(excess):
         left[0 if left[0] > left[1] else 1] -= 1
     gone = np.concatenate([first[max(left[0], 0) :], second[max(left[1], 0) :]])
     kept = np.delete(np.arange(len(tokens.ids)), gone)
-    return Tokens(tokens.ids[kept], tokens.spans[kept], segments[kept])
+    return Joined(tokens.ids[kept], tokens.spans[kept], segments[kept])
 
 
 def side_of(encoded: Encoded, side: int) -> tuple[Ragged, Ragged, NDArray[np.int64]]:

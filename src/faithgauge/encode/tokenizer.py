@@ -35,15 +35,21 @@ _ROLES = {
 
 
 class Tokens(NamedTuple):
-    """One text as ids (token) and spans (token, 2), both int32.
+    """One text as ids (token) and spans (token, 2), both int32."""
 
-    Of two texts in one row `segments` (token) says which of them, 0 or 1, each token belongs to; a special
-    token belongs to the text before it.
+    ids: NDArray[np.int32]
+    spans: NDArray[np.int32]
+
+
+class Joined(NamedTuple):
+    """Two texts in one row: `segments` (token) says which of them, 0 or 1, each token belongs to.
+
+    A special token belongs to the text before it.
     """
 
     ids: NDArray[np.int32]
     spans: NDArray[np.int32]
-    segments: NDArray[np.int32] | None = None
+    segments: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -137,7 +143,7 @@ class SubwordTokenizer:
         for i in range(0, len(texts), 256):
             yield from map(_tokens, self.model.encode_batch(texts[i : i + 256]))
 
-    def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Tokens]:
+    def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Joined]:
         """Each pair as one row with separators."""
         for i in range(0, len(pairs), 256):
             yield from map(_both, self.model.encode_batch(list(pairs[i : i + 256])))
@@ -205,9 +211,9 @@ def _tokens(encoding: Any) -> Tokens:
     return Tokens(np.array(encoding.ids, np.int32), spans)
 
 
-def _both(encoding: Any) -> Tokens:
+def _both(encoding: Any) -> Joined:
     which = np.array([-1 if i is None else i for i in encoding.sequence_ids], np.int32)
-    return _tokens(encoding)._replace(segments=np.maximum(np.maximum.accumulate(which), 0))
+    return Joined(*_tokens(encoding), np.maximum(np.maximum.accumulate(which), 0))
 
 
 def _subwords(file: Path, definition: str) -> SubwordTokenizer:

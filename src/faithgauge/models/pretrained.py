@@ -121,9 +121,9 @@ def completed(chosen: Settings) -> Settings:
 
 def new(encoder: str, classes: tuple[str, ...], *, vocabulary: int, seed: int) -> Transformer:
     """The encoder under a head whose weights are drawn under `seed`, whatever head it had before."""
+    folder = find(encoder)
     from transformers import AutoModel
 
-    folder = find(encoder)
     config = _configuration(folder)
     config.num_labels = len(classes)
     config.id2label = dict(enumerate(classes))
@@ -148,9 +148,9 @@ def new(encoder: str, classes: tuple[str, ...], *, vocabulary: int, seed: int) -
 
 def opened(folder: Path) -> Opened:
     """A fine-tuned model of somebody else's: its weights, tokenizer and labels."""
+    refuse_what_is_no_folder(folder)
     from transformers import AutoModelForSequenceClassification
 
-    refuse_what_is_no_folder(folder)
     config = _configuration(folder)
     names = [str(name) for name in config.architectures or ()]
     if not any(name.endswith("ForSequenceClassification") for name in names):
@@ -177,15 +177,15 @@ def opened(folder: Path) -> Opened:
     return Opened(made, tokenizer, classes, tuple(_notes(folder)))
 
 
-def restored(configuration: dict[str, Any], classes: int) -> Transformer:
-    """A model of this configuration, its weights still to be loaded."""
+def restored(folder: Path, classes: int) -> Transformer:
+    """A model as the configuration in a folder of ours says, its weights still to be loaded."""
     _library()
     from transformers import AutoConfig
 
-    own = {name: value for name, value in configuration.items() if name != "model_type"}
-    config = AutoConfig.for_model(configuration.get("model_type", ""), **own)
-    config.num_labels = classes
-    with torch.random.fork_rng(devices=[]):
+    own = read_configuration(folder)
+    with _understood(folder), torch.random.fork_rng(devices=[]):
+        config = AutoConfig.for_model(own.pop("model_type", ""), **own)
+        config.num_labels = classes
         return Transformer(_network(config))
 
 
@@ -275,7 +275,6 @@ _SAFELY: dict[str, Any] = {
 @contextmanager
 def _understood(folder: Path) -> Iterator[None]:
     """What the library raises, as a sentence; what it prints, left out."""
-    from safetensors import SafetensorError
     from transformers.utils import logging as library_logging
 
     logging: Any = library_logging
@@ -284,7 +283,7 @@ def _understood(folder: Path) -> Iterator[None]:
     logging.disable_progress_bar()
     try:
         yield
-    except (SafetensorError, OSError, RuntimeError, ValueError, KeyError) as error:
+    except Exception as error:  # whatever a damaged file makes the library raise
         first = " ".join(str(error).split())[:200]
         raise DataError(
             f"{folder}: expected a model of the transformers library, found one it cannot read ({first}); "
@@ -319,7 +318,7 @@ def _network(config: Any) -> nn.Module:
     from transformers import AutoModelForSequenceClassification
 
     make: Any = AutoModelForSequenceClassification.from_config
-    made: nn.Module = make(config, attn_implementation="eager")
+    made: nn.Module = make(config, attn_implementation="eager", dtype=torch.float32)
     return made.eval()
 
 

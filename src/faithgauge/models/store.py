@@ -226,10 +226,9 @@ def _needs_a_shape(function: Callable[..., object]) -> bool:
 
 
 def _transformer(folder: Path, shape: Shape, weights: Mapping[str, Tensor]) -> nn.Module:
-    configuration = pretrained.read_configuration(folder)
     with torch.device("meta"):  # as `_ours`
-        pretrained.restored(configuration, len(shape.classes)).network.load_state_dict(weights, assign=True)
-    made = pretrained.restored(configuration, len(shape.classes))
+        pretrained.restored(folder, len(shape.classes)).network.load_state_dict(weights, assign=True)
+    made = pretrained.restored(folder, len(shape.classes))
     made.network.load_state_dict(weights)
     return made
 
