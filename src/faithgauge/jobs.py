@@ -24,7 +24,7 @@ from faithgauge import results
 from faithgauge.config import AdversaryConfig, DataConfig, ModelConfig, TrainConfig, VectorConfig
 from faithgauge.engine.job import File, Here, Job, apart, later
 from faithgauge.errors import UnsupportedError
-from faithgauge.settings import Settings
+from faithgauge.settings import PRETRAINED, Settings
 from faithgauge.types import Split
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ class Train(Job):
 
     With a `guide` (an `Answer` or an `Explain`) it is given the attention of that; with an `adversary` it is
     trained against the model whose `Answer` is its `target`, and begins at `base` where its start says so.
-    Without an adversary it begins at `base`, if there is one. With `masked_inputs` a random share of each
-    second text is masked anew at each step.
+    Without one it begins at `base`, if there is one. With `masked_inputs` a random share of each second text
+    is masked anew at each step. A `pretrained` encoder is known by its files, and lies at `place`.
     """
 
     data: Job
@@ -84,6 +84,8 @@ class Train(Job):
     base: Job | None = later(None)
     adversary: AdversaryConfig | None = later(None)
     masked_inputs: bool = later(False)
+    pretrained: tuple[File, ...] = later(())
+    place: Path | None = apart(None)
 
     def run(self, here: Here) -> None:
         from faithgauge.models import store
@@ -94,7 +96,7 @@ class Train(Job):
         file = self.embeddings.path if self.embeddings else None
         vectors = VectorConfig(file, self.embedding_scale, self.word2vec)
         trained = train_corpus(
-            Settings(DataConfig(""), {}, self.model, vectors, self.train),
+            Settings(DataConfig(""), {}, self._model(), vectors, self.train),
             corpus,
             factory=self.factory,
             aim=self._aim(here, corpus),
@@ -103,6 +105,9 @@ class Train(Job):
         )
         record = {name: value for name, value in trained.record.items() if name != "seconds"}
         store.save(replace(trained, record=record), here.folder / MODEL)
+
+    def _model(self) -> ModelConfig:
+        return self.model if self.place is None else replace(self.model, encoder=f"{PRETRAINED}{self.place}")
 
     def _aim(self, here: Here, corpus: Corpus) -> Aim:
         from faithgauge import comparing
@@ -334,9 +339,22 @@ def training(data: Job, chosen: Settings, factory: str = "") -> Train:
     file = chosen.vectors.embeddings
     embeddings = None if file is None else File.of(file.expanduser())
     vectors = chosen.vectors
-    return Train(
+    made = Train(
         data, chosen.model, chosen.train, embeddings, vectors.embedding_scale, factory, vectors.word2vec
     )
+    return with_model(made, chosen.model)
+
+
+def with_model(job: Train, model: ModelConfig) -> Train:
+    """The same training of another model; one with a pretrained encoder is known by its name and files."""
+    if not model.encoder.startswith(PRETRAINED):
+        return replace(job, model=model, pretrained=(), place=None)
+    from faithgauge.models import pretrained
+
+    place = pretrained.find(model.encoder)
+    files = tuple(File.of(path) for path in pretrained.files(place))
+    model = replace(model, encoder=pretrained.name_of(model.encoder))
+    return replace(job, model=model, pretrained=files, place=place.absolute())
 
 
 def _files(place: Path) -> tuple[File, ...]:
