@@ -29,6 +29,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "faithgauge.faithfulness.plausibility:MEASURES",
     ),
     "tests": ("faithgauge.plans.grid:TESTS",),
+    "audited": ("faithgauge.audit.table:AUDITED",),
     "presets": ("faithgauge.settings:PRESETS",),
     "metrics": ("faithgauge.train.metrics:METRICS",),
 }

@@ -6,7 +6,7 @@ What two cells have in common (the encoded data of one data set, say) is one job
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from faithgauge import jobs
@@ -18,11 +18,15 @@ from faithgauge.registry import Table
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of the grid: encoded data, the training on them, and the study that asks."""
+    """One point of the grid: encoded data, the training on them, and the study that asks.
+
+    `given` are explanations from elsewhere, by label, which tests of explanations take beside the study's.
+    """
 
     data: jobs.Prepare
     model: jobs.Train
     study: Study
+    given: Mapping[str, Job] = field(default_factory=dict)
 
 
 def performance(cell: Cell) -> list[Job]:
@@ -39,6 +43,7 @@ TESTS: Table[Callable[[Cell], list[Job]]] = Table(
     "test",
     {
         "performance": performance,
+        "majority": "faithgauge.plans.audit:majority",
         "explanations": explanations,
         "agreement": "faithgauge.plans.agreement:agreement",
         "stability": "faithgauge.plans.agreement:stability",
@@ -63,10 +68,11 @@ def explained(cell: Cell, seed: int | None = None) -> dict[str, Job]:
     study, model = cell.study, cell.model
     if seed is not None:
         model = with_seed(model, seed)
-    return {
+    own: dict[str, Job] = {
         one.label: jobs.Explain(model, cell.data, one.text, study.splits, study.instances, model.train.seed)
         for one in map(asked, study.explainers)
     }
+    return own | (dict(cell.given) if seed is None else {})
 
 
 def with_seed(model: jobs.Train, seed: int) -> jobs.Train:
