@@ -39,7 +39,7 @@ def conclude(
     ]
     beats = _beats_constant(found)
     lowered = {
-        AUDITED[name].lowers([one for one in found if one.test == name])
+        AUDITED[name].lowers([one for one in found if one.test == name and _enough(one)])
         for name in tests
         if AUDITED[name].role == "lowers attention"
     }
@@ -62,6 +62,11 @@ def told(number: Number) -> dict[str, Any]:
         for name, value in asdict(number).items()
         if name != "explainer"
     }
+
+
+def _enough(number: Number) -> bool:
+    """Whether a number of texts is of so many that it may lower a word; one of whole models is."""
+    return number.test == "attefa" or number.n >= LEAST_TEXTS
 
 
 def _decides(number: Number) -> bool:
@@ -100,7 +105,7 @@ def _headline(verdicts: dict[str, Judged], found: Sequence[Number], beats: bool 
         warnings.append(
             "Warning: too few texts to tell whether the model is better than always naming one class."
         )
-    if any(AUDITED[one.test].lowers([one]) for one in found if one.test == "uniform"):
+    if any(AUDITED[one.test].lowers([one]) for one in found if one.test == "uniform" and _enough(one)):
         warnings.append("Warning: the model does no better with its attention than with uniform attention.")
     return " ".join([*warnings, line])
 

@@ -113,6 +113,9 @@ def plan(wanted: Wanted, here: Here, targets: Targets, *, cost: Cost) -> Planned
         larger = step(choice)
         if larger == choice:
             continue
+        if name in larger.tests and not targets(larger)[name]:
+            left_out[name] = "has nothing to ask of this model"
+            continue
         needed = seconds(larger)
         if needed <= SHARE * wanted.budget:
             choice, spent = larger, needed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -81,6 +81,7 @@ def _command(
     given with --model. What is stored is not computed again.
     """
     from faithgauge.audit import ask, whole
+    from faithgauge.audit.called import wished
     from faithgauge.audit.folder import refuse_folder
     from faithgauge.audit.plan import Wanted
 
@@ -92,7 +93,7 @@ def _command(
     names, at_once = _names(explainers), workers or (1 if executor == "inline" else cores())
     seconds = whole.seconds_of(budget or (whole.BUDGET if config.name else whole.BUDGET_OF_DEMO))
     demo = not (config.name or model or factory)
-    settings, seeds = _settings(config, given, demo=demo), seeds or (whole.SEEDS if demo else None)
+    settings, seeds = wished(config, given, demo=demo), seeds or (whole.SEEDS if demo else None)
     _audit(
         ask.Wish(settings, factory, model, retrain, scores, names, seeds),
         Wanted(_names(tests), names, seeds, instances, seconds, at_once, strict=bool(budget)),
@@ -140,16 +141,6 @@ def _audit(wish: Wish, wanted: Wanted, how: _How) -> None:
         _print(document, page, verbose=how.verbose)
     if document["failures"]:
         raise typer.Exit(1)
-
-
-def _settings(config: DataConfig, given: Mapping[str, Any], *, demo: bool) -> Any:
-    from faithgauge.audit.whole import DEMO
-    from faithgauge.settings import settings
-
-    usual = dict(DEMO) if demo else {}
-    own = {name: value for name, value in given.items() if value is not None}
-    named = replace(config, name=config.name or "planted")
-    return replace(settings(named.name, None, **usual | own), data=named)
 
 
 def _names(text: str) -> tuple[str, ...] | None:
