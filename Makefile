@@ -18,15 +18,10 @@ export FAITHGAUGE_DATA := $(abspath ../shared/data)
 endif
 endif
 
-REVIEW = "We had booked a table for two in March. The soup was awful. Our table was near the window, \
-  and the service was dreadful. We paid by card."
-
 .PHONY: demo test check slow bench docs clean
 
 demo: $(VENV)/installed
-	@rm -rf runs/demo
-	$(BIN)/faithgauge train planted --encoder mlp --epochs 8 --select-by loss --out runs/demo
-	$(BIN)/faithgauge explain runs/demo --text $(REVIEW)
+	$(BIN)/faithgauge audit --out runs/demo
 
 test: $(VENV)/installed-dev
 	$(PYTEST)

@@ -21,7 +21,10 @@ from markdown_it import MarkdownIt
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
-NAVIGATION = ("index", "tour", "datasets", "methods", "cli", "studies", "roar", "extending", "references")
+NAVIGATION = (
+    *("index", "tour", "audit", "datasets", "methods", "cli", "studies", "roar", "extending"),
+    "references",
+)
 """The other pages are reached from these."""
 
 

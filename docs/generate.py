@@ -82,7 +82,7 @@ def _walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:
 def methods() -> str:
     parts = [METHODS]
     for kind in list_.TABLES:
-        if kind == "datasets":
+        if kind in ("datasets", "audited"):  # these have pages of their own
             continue
         parts.append(f"## {kind.capitalize()}")
         for name, entry in list_.entries(kind).items():

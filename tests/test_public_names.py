@@ -12,6 +12,7 @@ from faithgauge.data.dataset import Dataset
 from faithgauge.errors import ConfigError
 
 PUBLIC = [
+    "Audit",
     "Batch",
     "Classifier",
     "ConfigError",
@@ -27,6 +28,7 @@ PUBLIC = [
     "Trained",
     "UnsupportedError",
     "__version__",
+    "audit",
     "explain",
     "load",
     "load_model",

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from faithgauge.version import __version__
 
 if TYPE_CHECKING:
-    from faithgauge.api import explain, load, load_model, predict, read_scores, train
+    from faithgauge.api import audit, explain, load, load_model, predict, read_scores, train
+    from faithgauge.audit.called import Audit
     from faithgauge.data.dataset import Dataset
     from faithgauge.errors import ConfigError, DataError, FaithgaugeError, JobError, UnsupportedError
     from faithgauge.models.store import Trained
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from faithgauge.types import Batch, Classifier, Encoded, Example, Importance, Output
 
 __all__ = [
+    "Audit",
     "Batch",
     "Classifier",
     "ConfigError",
@@ -39,6 +41,7 @@ __all__ = [
     "Trained",
     "UnsupportedError",
     "__version__",
+    "audit",
     "explain",
     "load",
     "load_model",
@@ -48,7 +51,8 @@ __all__ = [
 ]
 
 _PLACES = {
-    "faithgauge.api": ("explain", "load", "load_model", "predict", "read_scores", "train"),
+    "faithgauge.api": ("audit", "explain", "load", "load_model", "predict", "read_scores", "train"),
+    "faithgauge.audit.called": ("Audit",),
     "faithgauge.data.dataset": ("Dataset",),
     "faithgauge.errors": ("ConfigError", "DataError", "FaithgaugeError", "JobError", "UnsupportedError"),
     "faithgauge.report.explanation": ("Explanation",),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from faithgauge.audit.called import Audit
     from faithgauge.models.store import Trained
     from faithgauge.report.explanation import Explanation
     from faithgauge.train.fit import Event
@@ -122,6 +123,27 @@ def read_scores(
     sheet = read_file(Path(scores)) if isinstance(scores, str | Path) else of_rows(scores)
     examples = steps.new_examples(texts, pairs)
     return list(steps.explain_examples(_opened(model), examples, {}, scores=sheet))
+
+
+def audit(
+    data: str | Path = "",
+    *,
+    model: str | Path = "",
+    explainers: Sequence[str] | None = None,
+    out: str | Path = "runs/audit",
+    budget: str = "",
+    **options: Any,
+) -> Audit:
+    """Which explanations of a model may be believed: of one that is trained on `data`, or of `model` on them.
+
+    The page and all numbers are written to the folder `out`. The options are those of ``faithgauge audit``,
+    words joined by ``_``: `tests`, `seeds`, `instances`, `scores`, `retrain`, `factory`, `texts` (False keeps
+    them out of all files), `store`, and those of a training. Jobs are computed one by one in this process.
+    """
+    from faithgauge.audit.called import audit as called
+
+    given = {"model": str(model), "explainers": explainers, "budget": budget, **options}
+    return called(str(data), Path(out), given)
 
 
 def _opened(model: Trained | str | Path) -> Trained:

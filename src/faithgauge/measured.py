@@ -43,6 +43,10 @@ RANDOM_ORDER = "random order"
 """In the column `versus` of a row that is a difference: what it is a difference from."""
 
 
+GIVEN = "given.json"
+"""What scores from elsewhere say of themselves, beside them."""
+
+
 @dataclass(frozen=True)
 class Explained:
     """One explanation of some texts of a split: which texts, and the scores of each of their tokens."""
@@ -87,7 +91,7 @@ class Measured:
             values = np.load(second, mmap_mode="r", allow_pickle=False)
             pair = taken(Ragged(values, self.encoded.pair_ids.offsets), rows)
         scores = taken(Ragged(flat, self.encoded.ids.offsets), rows)
-        return Explained(label, rows, scores, pair, asked(label).signed)
+        return Explained(label, rows, scores, pair, signed(folder, label))
 
     def by_text(
         self, rows: NDArray[np.int64], values: NDArray[np.float64], reasons: Sequence[str | None]
@@ -214,6 +218,14 @@ def _against_random(of: Measured, rows: NDArray[np.int64], found: AgainstRandom)
             where = of.about | {"explainer": explainer, "measure": measure}
             yield where | of.by_text(rows, value, reasons)
             yield where | {"versus": RANDOM_ORDER} | of.by_text(rows, value - random, reasons)
+
+
+def signed(folder: Path, label: str) -> bool:
+    """Whether the scores have a sign; those from elsewhere say it themselves."""
+    said = folder / GIVEN
+    if said.exists():
+        return bool(json.loads(said.read_text(encoding="utf-8"))["signed"])
+    return asked(label).signed
 
 
 def _changed(default: ModelConfig | TrainConfig, values: Mapping[str, Any]) -> dict[str, Any]:

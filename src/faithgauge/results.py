@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,14 @@ COLUMNS = {
 """Every column and its type; `setting` is the canonical JSON of every coordinate that has no column."""
 ORDER = ("job", "example", "measure", "versus", "setting")
 FORMATS = ("table", "csv", "parquet", "json")
+
+
+def store_root(folder: str | Path | None = None) -> Path:
+    """Where results are kept: in the folder that is named, else that of FAITHGAUGE_STORE, else the user's."""
+    from platformdirs import user_data_path
+
+    named = folder or os.environ.get("FAITHGAUGE_STORE") or user_data_path("faithgauge") / "store"
+    return Path(named).expanduser().absolute()
 
 
 def schema() -> pyarrow.Schema:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from faithgauge.cli.live import ENDS, Watch, watching
+from faithgauge.cli.live import ENDS, Show, Watch, watching
 from faithgauge.cli.output import out, printable
 from faithgauge.cli.studies import cores, duration
 
@@ -59,8 +59,9 @@ def compute(
     threads: int = 1,
     address: str | None = None,
     events: Path | None = None,
+    show: Show = "all",
 ) -> Computed:
-    """Compute what is not stored, and show it."""
+    """Compute what is not stored, and show it: every event, some of them, or only what fails."""
     from faithgauge.engine import run as engine
     from faithgauge.engine.executors import executor as executor_of
     from faithgauge.plans.state import describe
@@ -72,7 +73,7 @@ def compute(
     texts = describe(nodes)
     left = Counter(type(node.job).__name__ for node in engine.needed(nodes, targets, store).values())
     watch = Watch(texts, left, made.slots, store.partial)
-    with watching(watch, events) as on_event:
+    with watching(watch, events, show) as on_event:
         ended = engine.run(targets, store, made, threads=threads, on_event=on_event)
     return Computed(ended, texts, time.monotonic() - watch.started)
 

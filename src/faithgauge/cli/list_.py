@@ -30,6 +30,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "faithgauge.faithfulness.roar:MEASURES",
     ),
     "tests": ("faithgauge.plans.grid:TESTS",),
+    "audited": ("faithgauge.audit.table:AUDITED",),
     "presets": ("faithgauge.settings:PRESETS",),
     "metrics": ("faithgauge.train.metrics:METRICS",),
 }

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console, Group
 from rich.table import Table as Grid
@@ -27,6 +27,7 @@ from faithgauge.errors import ConfigError
 if TYPE_CHECKING:
     from faithgauge.engine.run import Event
 
+Show = Literal["all", "some", "none"]
 ENDS = ("done", "cached", "failed", "blocked")
 MOST_SHOWN = 12
 """Running jobs that the live view lists."""
@@ -69,6 +70,15 @@ class Watch:
             self.spent[event.kind].append(seconds)
         return seconds
 
+    def tenth(self, event: Event) -> str:
+        """How far it is, where another tenth of the jobs has just ended; else nothing."""
+        now, before = (10 * n // max(self.total, 1) for n in (self.ended, self.ended - 1))
+        if event.what not in ENDS or event.what == "cached" or now == before:
+            return ""
+        left = self.seconds_left()
+        rest = "" if left is None or self.ended == self.total else f", about {duration(left)} left"
+        return f"{self.ended} of {self.total} jobs{rest}"
+
     def seconds_left(self) -> float | None:
         """What is left at the mean time of each kind so far, over all slots; None before anything is done."""
         every = [seconds for spent in self.spent.values() for seconds in spent]
@@ -82,14 +92,18 @@ class Watch:
 
 
 @contextmanager
-def watching(watch: Watch, log: Path | None) -> Iterator[Callable[[Event], None]]:
-    """A function that takes the events of a run, shows them, and writes them to `log`."""
+def watching(watch: Watch, log: Path | None, show: Show = "all") -> Iterator[Callable[[Event], None]]:
+    """A function that takes the events of a run, shows them, and writes them to `log`.
+
+    Where there is no terminal, "all" is a line for each event, "some" one for each tenth of the jobs. "none"
+    shows what fails, and no more.
+    """
     from rich.live import Live
 
     console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
     with ExitStack() as stack:
         record = _recorder(log, watch, stack)
-        if console.is_terminal:
+        if console.is_terminal and show != "none":
             stack.enter_context(
                 Live(
                     console=console,
@@ -104,9 +118,12 @@ def watching(watch: Watch, log: Path | None) -> Iterator[Callable[[Event], None]
         def on_event(event: Event) -> None:
             seconds = watch.take(event)
             record(event, seconds)
-            if not console.is_terminal or event.what in ("failed", "retried", "elsewhere"):
+            every = show == "all" and not console.is_terminal
+            if every or event.what in ("failed", "retried", "elsewhere"):
                 for text in lines(event, watch, seconds):
                     console.print(text, soft_wrap=True)
+            elif show == "some" and not console.is_terminal and (said := watch.tenth(event)):
+                console.print(said, soft_wrap=True)
 
         yield on_event
 

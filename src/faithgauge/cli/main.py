@@ -19,7 +19,9 @@ import typer
 from typer.main import get_command
 
 from faithgauge.cli import (
+    audit,
     check_model,
+    cite,
     clean,
     data,
     explain,
@@ -48,6 +50,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(data.app, name="data")
+app.command("audit")(audit.command)
+app.command("cite")(cite.command)
 app.command("train")(train.command)
 app.command("predict")(predict.command)
 app.command("explain")(explain.command)

@@ -24,6 +24,9 @@ DataDir = Annotated[
         show_default=False,
     ),
 ]
+MaybeName = Annotated[
+    str, typer.Argument(metavar="[DATA]", help="A data set, a file or a folder.", show_default=False)
+]
 DatasetName = Annotated[
     str, typer.Argument(metavar="NAME", help="A data set, a file or a folder.", show_default=False)
 ]
@@ -57,12 +60,17 @@ Position = Annotated[
 Strength = Annotated[float, typer.Option("--strength", help="planted: how sure the evidence is.", **_PLANTED)]
 
 
-def takes_data(command: Callable[..., None], *more: inspect.Parameter) -> Callable[..., None]:
+def takes_data(
+    command: Callable[..., None], *more: inspect.Parameter, needed: bool = True
+) -> Callable[..., None]:
     """The command with the options of a data set in place of its first parameter, which is a `DataConfig`.
 
-    `more` are options that the command takes by name without declaring them.
+    `more` are options that the command takes by name without declaring them. Where data are not `needed` the
+    name is empty if none is given.
     """
-    ours = inspect.signature(_config, eval_str=True).parameters
+    ours = dict(inspect.signature(_config, eval_str=True).parameters)
+    if not needed:
+        ours["name"] = ours["name"].replace(default="", annotation=MaybeName)
     _, *rest = inspect.signature(command, eval_str=True).parameters.values()
     own = [one for one in (*rest, *more) if one.kind is not inspect.Parameter.VAR_KEYWORD]
     parameters = [*ours.values(), *own]

@@ -55,13 +55,10 @@ def opened(path: Path, changes: list[str] | None) -> Opened:
 
 def store_at(folder: Path | None, *, there: bool = False) -> Store:
     """The store that is meant; with `there` it must exist."""
-    from platformdirs import user_data_path
-
     from faithgauge.engine.store import Store
+    from faithgauge.results import store_root
 
-    named = os.environ.get("FAITHGAUGE_STORE")
-    root = folder or (Path(named) if named else user_data_path("faithgauge") / "store")
-    root = root.expanduser().absolute()
+    root = store_root(folder)
     if there and not (root / "store.json").is_file():
         raise ConfigError(f"{root}: expected a store, found none; name another with --store")
     if root.exists() and not root.is_dir():

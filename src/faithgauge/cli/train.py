@@ -67,7 +67,7 @@ PANELS: dict[str, type] = {
 }
 
 
-def _options() -> list[inspect.Parameter]:
+def options() -> list[inspect.Parameter]:
     """One option per field of each panel; None stands for not given."""
     return [
         inspect.Parameter(
@@ -111,7 +111,7 @@ def _command(
     store: StoreFolder = None,
     threads: Threads = 1,
     as_json: Json = False,
-    **options: Any,
+    **given: Any,
 ) -> None:
     """Train a classifier on a data set, a file or a folder of labelled texts.
 
@@ -125,7 +125,7 @@ def _command(
     from faithgauge.models.store import is_model
     from faithgauge.settings import settings
 
-    chosen = replace(settings(config.name, preset, **options), data=config)
+    chosen = replace(settings(config.name, preset, **given), data=config)
     steps.refuse_unknown_names(chosen, model)
     chosen = completed(chosen)
     place = store_at(store)
@@ -198,4 +198,4 @@ def _defined(value: float | None) -> bool:
     return value is not None and not math.isnan(value)
 
 
-command = takes_data(_command, *_options())
+command = takes_data(_command, *options())

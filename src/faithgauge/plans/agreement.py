@@ -33,7 +33,8 @@ def stability(cell: Cell) -> list[Job]:
     if len(seeds) == 2 and own == seeds[1]:  # the same two once more
         return []
     again, setting = explained(cell, following), {"again_seed": following}
+    first = {label: job for label, job in explained(cell).items() if label in again}
     return [
-        jobs.Agree(cell.model, cell.data, explained(cell), MEASURES, split, again, setting)
+        jobs.Agree(cell.model, cell.data, first, MEASURES, split, again, setting)
         for split in cell.study.splits
     ]

@@ -6,7 +6,7 @@ What two cells have in common (the encoded data of one data set, say) is one job
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of the grid: encoded data, the training on them, and the study that asks."""
+    """One point of the grid: encoded data, the training on them, and the study that asks.
+
+    `given` are explanations from elsewhere, by label, which tests of explanations take beside the study's.
+    """
 
     data: jobs.Prepare
     model: jobs.Train
     study: Study
+    given: Mapping[str, Job] = field(default_factory=dict)
 
 
 def performance(cell: Cell) -> list[Job]:
@@ -44,6 +48,7 @@ TESTS: Table[Callable[[Cell], list[Job]]] = Table(
     "test",
     {
         "performance": performance,
+        "majority": "faithgauge.plans.audit:majority",
         "explanations": explanations,
         "agreement": "faithgauge.plans.agreement:agreement",
         "stability": "faithgauge.plans.agreement:stability",
@@ -81,10 +86,11 @@ def explained(cell: Cell, seed: int | None = None) -> dict[str, Job]:
     wanted = [asked(text) for text in study.explainers]
     if model.place is not None:
         _refuse_what_lacks(model.place, wanted)
-    return {
+    own: dict[str, Job] = {
         one.label: jobs.Explain(model, cell.data, one.text, study.splits, study.instances, model.train.seed)
         for one in wanted
     }
+    return own | (dict(cell.given) if seed is None else {})
 
 
 def _refuse_what_lacks(place: Path, wanted: Iterable[Asked]) -> None:

@@ -151,22 +151,26 @@ def crossed(
     instance that is nan for one seed is left out for all. With fewer than three seeds all are kept, and
     instances alone are drawn.
     """
-    table = np.asarray(values, dtype=np.float64)
-    known = np.asarray(~np.isnan(table).any(axis=(0, *range(2, table.ndim))))
-    used = list(table[:, known])
-    n = int(known.sum())
-    low = high = nan
-    if n > 1:
-        random = generator(seed, "bootstrap")
-        drawn = np.empty((resamples, len(used)))
-        for part in _parts(drawn, max(1, AT_ONCE // used[0].size)):
-            which = _seeds(random, part.shape)
-            at = random.integers(0, n, (len(part), n))
-            of_seed = np.stack([statistic(instances[at]) for instances in used], axis=1)
-            part[:] = np.take_along_axis(of_seed, which, axis=1)
-        low, high = np.quantile(drawn.mean(axis=1), _tails(level))
-    missing = len(used) * (len(known) - n)
+    used, n_out = _shared(values)
+    drawn = _crossed(used, statistic, seed=seed, resamples=resamples)
+    low, high = np.quantile(drawn, _tails(level)) if len(drawn) else (nan, nan)
+    missing = len(used) * n_out
     return _interval(_mean_of(used, statistic), low, high, _over(used), used, missing=missing)
+
+
+def crossed_p(values: Floats, *, seed: int, statistic: Statistic = mean, resamples: int = RESAMPLES) -> float:
+    """How sure the interval of `crossed` is to lie on one side of 0: a two-sided p-value.
+
+    min(1, 2 · (1 + min(#{d ≤ 0}, #{d ≥ 0})) / (resamples + 1)) over the draws d
+
+    Below 1 − level where the interval of that level leaves 0 out; nan of fewer than two instances.
+    """
+    used, _ = _shared(values)
+    drawn = _crossed(used, statistic, seed=seed, resamples=resamples)
+    if not len(drawn):
+        return nan
+    beyond = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
+    return min(1.0, 2 * (1 + beyond) / (len(drawn) + 1))
 
 
 def crossed_means(
@@ -236,6 +240,29 @@ def student(by_seed: Floats, *, level: float = LEVEL) -> Interval:
     half = float(stdtrit(n - 1, (1 + level) / 2) * used.std(ddof=1) / sqrt(n)) if n > 1 else nan
     value = _of(used, mean)
     return Interval(value, value - half, value + half, "seeds", n, n, len(by_seed) - n)
+
+
+def _shared(values: Floats) -> tuple[list[Floats], int]:
+    """By seed the instances that all seeds have, and how many are left out."""
+    table = np.asarray(values, dtype=np.float64)
+    known = np.asarray(~np.isnan(table).any(axis=(0, *range(2, table.ndim))))
+    return list(table[:, known]), int((~known).sum())
+
+
+def _crossed(used: Sequence[Floats], statistic: Statistic, *, seed: int, resamples: int) -> Floats:
+    """The mean over seeds of each draw; none where there are fewer than two instances."""
+    n = len(used[0]) if used else 0
+    if n < 2:
+        return np.empty(0)
+    random = generator(seed, "bootstrap")
+    drawn = np.empty((resamples, len(used)))
+    for part in _parts(drawn, max(1, AT_ONCE // used[0].size)):
+        which = _seeds(random, part.shape)
+        at = random.integers(0, n, (len(part), n))
+        of_seed = np.stack([statistic(instances[at]) for instances in used], axis=1)
+        part[:] = np.take_along_axis(of_seed, which, axis=1)
+    found: Floats = drawn.mean(axis=1)
+    return found
 
 
 def _used(values: Floats) -> Floats:
