@@ -4,8 +4,10 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 from engine.toys import (
     Broken,
@@ -21,7 +23,7 @@ from engine.toys import (
 
 from faithgauge.engine import run as engine
 from faithgauge.engine.inline import Inline
-from faithgauge.engine.job import File, Job, key_of
+from faithgauge.engine.job import File, Here, Job, key_of
 from faithgauge.engine.run import Event, graph, needed, run
 from faithgauge.engine.store import Store
 from faithgauge.engine.work import Outcome, Ticket, work
@@ -312,6 +314,23 @@ def test_a_full_disk_fails_that_job_and_leaves_the_store_whole(disk: Callable[[s
     disk("remount,size=16m")
     assert {node.status for node in run([big, small], store, Inline()).values()} == {"done", "cached"}
     assert leftovers(root) == []
+
+
+@dataclass(frozen=True, eq=False)
+class Array(Job):
+    """Saves an array of so many bytes."""
+
+    size: int
+
+    def run(self, here: Here) -> None:
+        np.save(here.folder / "array.npy", np.zeros(self.size, np.uint8))
+
+
+def test_an_array_that_a_full_disk_cuts_short_is_said_to_be_that(disk: Callable[[str], Path]) -> None:
+    root = disk("size=1m")
+    (node,) = run([Array(4_000_000)], Store(root), Inline()).values()
+    assert node.reason.startswith("no space is left on the disk: free some and run again (4000000 requested")
+    assert leftovers(root) == [f"failed/{node.key}"]
 
 
 def test_a_disk_without_room_for_a_lock_fails_jobs_not_the_run(disk: Callable[[str], Path]) -> None:

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(autouse=True)
 def _workers_find_the_toys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)  # one that the user has set is kept
 
 
 def test_the_bytes_are_those_of_inline_and_nothing_is_left(tmp_path: Path) -> None:

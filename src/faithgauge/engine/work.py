@@ -10,9 +10,9 @@ import contextlib
 import errno
 import io
 import time
-import traceback
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from traceback import format_exception
 from typing import Literal
 
 from faithgauge.engine.job import File, Job, Reference, facts, files_of, key_of
@@ -21,6 +21,7 @@ from faithgauge.engine.store import LOG, PROVENANCE, Store, write_json
 from faithgauge.errors import DataError, FaithgaugeError, JobError
 
 PROGRESS_EVERY = 0.5
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,7 @@ def _compute(store: Store, ticket: Ticket) -> Outcome:
             write_json(folder / PROVENANCE, {**measured(), "inputs": place.used})
             store.commit(key, folder, facts(ticket.job))
     except (Exception, SystemExit) as error:  # the job's own code may raise anything
-        ours = isinstance(error, FaithgaugeError)
-        text = _one_line(error) if ours else "".join(traceback.format_exception(error))
+        text = _one_line(error) if isinstance(error, FaithgaugeError) else "".join(format_exception(error))
         outcome = failed(store, key, reason=_one_line(error), log=output.getvalue() + text)
         return replace(outcome, error=type(error).__name__)
     return Outcome(key, "done")
@@ -120,6 +120,6 @@ def _refuse_what_changed(ticket: Ticket) -> None:
 
 def _one_line(error: BaseException) -> str:
     text = " ".join(str(error).split())
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if isinstance(error, OSError) and (error.errno in _FULL or "requested and" in text):  # numpy's words
         return f"no space is left on the disk: free some and run again ({text})"
     return text if isinstance(error, FaithgaugeError) else f"{type(error).__name__}: {text}".rstrip(": ")
