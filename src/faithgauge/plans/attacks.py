@@ -35,8 +35,8 @@ def adversarial_search(cell: Cell) -> list[Job]:
     max JSD(α, α̂) among the distributions α that Adam finds and that have TVD(ŷ(α), ŷ(α̂)) ≤ ε, with α̂ itself
 
     Paper: jain-wallace-2019, section 4.2.2 and algorithm 3.
-    Differs: what ends beyond ε is moved back towards α̂, unless `over` is "discard"; ε is the same in the search
-        and in what is reported, where the papers' code has 0.01 and 0.05.
+    Differs: what ends beyond ε is moved back towards α̂, unless `over` is "discard"; ε is the same in the
+        search and in what is reported, where the papers' code has 0.01 and 0.05.
     Range: [0, ln 2].
     """
     _refuse_closed(cell, "adversarial_search")
