@@ -21,6 +21,7 @@ BENCHES: Table[object] = Table(
         "perturbing": "bench.perturbing:rows",
         "agreement": "bench.agreement:rows",
         "masking": "bench.masking:rows",
+        "attacks": "bench.attacks:rows",
     },
 )
 

@@ -150,7 +150,7 @@ def exactly(how: SearchConfig, epsilon: Sequence[float], seed: int) -> Attack:
     def work(readout: Readout) -> Attacked:
         if readout.values is None or readout.values.shape[-1] > 2:
             return _bounded(readout, how, epsilon, seed=seed)
-        found = {e: exact_adversary(*_flat(readout), epsilon=e) for e in epsilon}
+        found = {e: exact_adversary(*flat(readout), epsilon=e) for e in epsilon}
         values: dict[Place, Floats] = {}
         for e, one in found.items():
             values["epsilon_max_jsd", e] = one.jsd
@@ -169,14 +169,14 @@ def _bounded(readout: Readout, how: SearchConfig, epsilon: Sequence[float], *, s
     for e in epsilon:
         values["epsilon_max_jsd", e] = none
         values["epsilon_max_jsd_lower", e] = lower.values["epsilon_max_jsd", e]
-        upper = exact_adversary(*_flat(readout), epsilon=e).jsd if linear else none
+        upper = exact_adversary(*flat(readout), epsilon=e).jsd if linear else none
         values["epsilon_max_jsd_upper", e] = upper
         reasons["epsilon_max_jsd", e] = MANY_CLASSES if linear else NOT_LINEAR
         reasons["epsilon_max_jsd_upper", e] = NOT_LINEAR
     return Attacked(values, reasons, lower.adversary)
 
 
-def _flat(readout: Readout) -> tuple[Ragged, Ragged]:
+def flat(readout: Readout) -> tuple[Ragged, Ragged]:
     """The attention and the values of the maskable tokens alone."""
     assert readout.values is not None
     maskable = readout.maskable.cpu().numpy()
@@ -189,7 +189,7 @@ def _flat(readout: Readout) -> tuple[Ragged, Ragged]:
 
 def _spread(found: Furthest, readout: Readout) -> Tensor:
     """The adversarial attention back at the places of its tokens."""
-    own, _ = _flat(readout)
+    own, _ = flat(readout)
     result = readout.attention.new_zeros(readout.attention.shape)
     result[readout.maskable] = result.new_tensor(found.attention(own).values)
     return result

@@ -41,7 +41,7 @@ def test_rows_and_findings_are_one_document(capsys: pytest.CaptureFixture[str]) 
     assert all(row["note"].endswith("quick run") for row in tau)
     verdicts = {finding["name"]: finding["verdict"] for finding in found["findings"]}
     assert verdicts["average_above_bilstm"] == "untested"
-    assert found["jobs"]["done"] == 7
+    assert found["jobs"]["done"] == 10
 
 
 def test_what_is_stored_is_not_computed_again(capsys: pytest.CaptureFixture[str]) -> None:

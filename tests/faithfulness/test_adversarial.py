@@ -46,20 +46,17 @@ def loss(attention: torch.Tensor, one: Readout, how: SearchConfig) -> torch.Tens
     return total
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize("classes", [1, 3])
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 7])
+@pytest.mark.parametrize("classes", [1, 2, 3])
 def test_the_gradient_is_that_of_the_loss(k: int, classes: int) -> None:
     one, how = some_readout(classes), SearchConfig(distributions=k, weight=3.0, diversity=0.3, limit=0.05)
     scores = noise(3, k, 5, seed=4).requires_grad_()
     (expected,) = torch.autograd.grad(loss(scores.softmax(-1), one, how), scores)
-    attention = scores.detach().softmax(-1)
-    likely = one.likely(one.attention[:, None])
-    slope = module._penalty(one, attention, likely, how=how)
-    found = module._gradient(attention, one.attention[:, None], slope, diversity=how.diversity)
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
-    other = module._penalty(replace(one, values=None), attention, likely, how=how)
-    apart = (slope - other) @ torch.ones(5, 1)  # equal but for a constant, which a softmax takes out
-    torch.testing.assert_close(slope - other, apart.expand_as(slope) / 5, rtol=1e-4, atol=1e-5)
+    own, first = one.attention[:, None], scores.detach().permute(2, 1, 0)
+    for readout_ in (one, replace(one, values=None)):
+        penalise = module._penalty(readout_, one.likely(own), how)
+        found = module._gradient(first, own.permute(2, 1, 0), penalise, diversity=how.diversity)
+        torch.testing.assert_close(found.permute(2, 1, 0), expected, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -26,12 +26,13 @@ def wish(**wanted: object) -> Wish:
 
 def test_any_data_set_can_be_put_through_the_tests_of_a_paper() -> None:
     found = reproduction(wish(encoders=("mlp",), seeds=2))
-    assert found.study.tests == ("performance", "agreement")
+    own = ("performance", "agreement", "permutation", "adversarial_search", "exact_adversary")
+    assert found.study.tests == own
     assert [(cell.data.name, cell.model.train.seed) for cell in found.cells] == [
         ("planted", 0),
         ("planted", 1),
     ]
-    assert len(found.targets) == 4
+    assert len(found.targets) == 10
 
 
 def test_the_settings_are_those_of_the_paper() -> None:
@@ -45,6 +46,8 @@ def test_the_settings_are_those_of_the_paper() -> None:
         ({"tables": ("1",)}, ("performance",)),
         ({"tables": ("2",)}, ("agreement",)),
         ({"figures": ("7",)}, ("agreement",)),
+        ({"tests": ("adversarial",)}, ("adversarial_search",)),
+        ({"figures": ("3", "5")}, ("permutation", "adversarial_search", "exact_adversary")),
         ({"tests": ("performance",)}, ("performance",)),
         ({"tables": ("1", "2")}, ("performance", "agreement")),
     ],

@@ -9,7 +9,9 @@ weights.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import torch
@@ -26,12 +28,17 @@ JAIN_WALLACE = SearchConfig(weight=500.0, diversity=0.08, over="discard")
 gains 1/k² for each ordered pair where they print 1/(k (k − 1)) for each unordered one. The ε that it reports
 is 0.05, not the 0.01 that is in print and that it has while it searches."""
 
+Penalty = Callable[[Tensor, Tensor], None]
+"""From the attention, (token, step, batch), what is added to the gradient with respect to it."""
+
 PULLS = 25
 """How often the part of the way is halved that is pulled back."""
-NOTHING = 1e-30
-"""Beside every weight inside a logarithm, so that none is that of 0."""
-FAR_BELOW = -1e3
-"""The logit of what is no token, whose weight is then exactly 0."""
+NOTHING = 1e-9
+"""Beside a sum of weights inside a logarithm of a gradient, so that a product of AT_ONCE is not 0."""
+AT_ONCE = 4
+"""Factors of which one logarithm is taken."""
+FAR_BELOW = -60.0
+"""The score of what is no token: its weight is nothing beside that of one, and no slow denormal number."""
 
 
 @dataclass(frozen=True)
@@ -71,16 +78,16 @@ def adversarial_search(readout: Readout, how: SearchConfig | None = None, *, see
             f"expected a weight of 0 or more and a limit above 0, found {how.weight} and {how.limit}"
         )
     with torch.no_grad():
-        scores = _start(readout, how, seed)
         own = readout.attention[:, None]
         likely = readout.likely(own)
+        scores = _start(readout, how, seed)
         adam = torch.optim.Adam([scores], lr=how.learning_rate, amsgrad=True, fused=not scores.is_cuda)
+        penalise = _penalty(readout, likely, how)
         for _ in range(how.steps):
-            attention = scores.softmax(-1)
-            slope = _penalty(readout, attention, likely, how=how)
-            scores.grad = _gradient(attention, own, slope, diversity=how.diversity)
+            scores.grad = _gradient(scores, _tokens_first(own), penalise, diversity=how.diversity)
             adam.step()
-        attention = scores.softmax(-1) * readout.maskable[:, None]  # a text without tokens has none
+        found = scores.softmax(0).permute(2, 1, 0).contiguous()
+        attention = found * readout.maskable[:, None]  # a text without tokens has none
         return Adversaries(
             readout, how, attention, jsd(attention, own), tvd(readout.likely(attention), likely)
         )
@@ -112,50 +119,75 @@ def epsilon_max_jsd(
         return far.gather(1, best)[:, 0].clamp(min=0), chosen
 
 
-def _start(readout: Readout, how: SearchConfig, seed: int) -> Tensor:
+def _tokens_first(weights: Float[Tensor, "batch step token"]) -> Float[Tensor, "token step batch"]:
+    """While it is searched, what is summed over tokens is summed over the first axis, which is fastest."""
+    return weights.permute(2, 1, 0).contiguous()
+
+
+def _start(readout: Readout, how: SearchConfig, seed: int) -> Float[Tensor, "token step batch"]:
     maskable = readout.maskable.cpu().numpy()
     scores = np.full((len(maskable), how.distributions, maskable.shape[1]), FAR_BELOW, np.float32)
     for text, there in enumerate(maskable):
         n = int(there.sum())
         noise = readout.random(text, seed, "adversarial").standard_normal((how.distributions, n))
         scores[text, :, there] = (how.spread * noise - math.log(max(n, 1))).T
-    return torch.from_numpy(scores).to(readout.attention.device)
+    return _tokens_first(torch.from_numpy(scores).to(readout.attention.device))
 
 
-def _penalty(readout: Readout, attention: Tensor, likely: Tensor, *, how: SearchConfig) -> Tensor:
-    """The gradient of λ max(0, TVD − ε) with respect to the attention."""
-    if readout.values is None:
-        with torch.enable_grad():
-            leaf = attention.detach().requires_grad_()
-            over = (tvd(readout.likely(leaf), likely) - how.limit).clamp(min=0).sum() * how.weight
-            (slope,) = torch.autograd.grad(over, leaf)
-        return slope
-    p = readout.likely(attention)
-    moved = p - likely
-    over = (moved.abs().sum(-1, keepdim=True) / 2 > how.limit).to(p.dtype)
-    if readout.values.shape[-1] == 1:  # |Δp| of class 1, whose probability has slope p (1 − p)
-        by_logit = how.weight * over * moved[..., 1:].sign() * p[..., :1] * p[..., 1:]
-    else:
-        sign = moved.sign() * (how.weight / 2) * over
-        by_logit = p * (sign - (p * sign).sum(-1, keepdim=True))
-    return torch.bmm(by_logit, readout.values.transpose(1, 2))
-
-
-def _gradient(attention: Tensor, own: Tensor, slope: Tensor, *, diversity: float) -> Tensor:
+def _gradient(scores: Tensor, own: Tensor, penalise: Penalty, *, diversity: float) -> Tensor:
     """Of the loss with respect to the scores: α ⊙ (g − Σ_t α_t g_t), g that with respect to the attention.
 
     ∂JSD(α, β)/∂α_t = ½ ln(2 α_t / (α_t + β_t)), whose constant the softmax takes out.
     """
-    k = attention.shape[1]
-    own_part = (attention + NOTHING).log_().mul_((1 + diversity * (k - 1)) / 2)
-    gradient = (attention + own).add_(NOTHING).log_().mul_(0.5).sub_(own_part).add_(slope)
-    for shift in range(1, k // 2 + 1):
-        both = (attention + attention.roll(shift, 1)).add_(NOTHING).log_()
-        gradient.add_(both, alpha=diversity / 2)
-        if 2 * shift != k:  # else each pair has come up twice already
-            gradient.add_(both.roll(-shift, 1), alpha=diversity / 2)
-    mean = (attention * gradient).sum(-1, keepdim=True)
+    k = scores.shape[1]
+    log = scores.log_softmax(0)
+    attention = log.exp()
+    gradient = (attention + own).add_(NOTHING).log_()
+    around = torch.cat([attention, attention[:, : k - 1]], 1)  # behind each distribution all others, in turn
+    sums: list[Tensor] = []
+    for other in range(1, k):
+        sums.append((attention + around[:, other : other + k]).add_(NOTHING))
+        if len(sums) == AT_ONCE or other == k - 1:  # one logarithm of a product for several of its factors
+            gradient.add_(reduce(torch.Tensor.mul_, sums).log_(), alpha=diversity)
+            sums = []
+    gradient.sub_(log, alpha=1 + diversity * (k - 1)).mul_(0.5)
+    penalise(attention, gradient)
+    mean = (attention * gradient).sum(0)
     return gradient.sub_(mean).mul_(attention)
+
+
+def _penalty(readout: Readout, likely: Tensor, how: SearchConfig) -> Penalty:
+    """What adds the gradient of λ max(0, TVD − ε) with respect to the attention to another gradient."""
+    values = readout.values
+
+    def searched(attention: Tensor, gradient: Tensor) -> None:
+        with torch.enable_grad():
+            leaf = attention.permute(2, 1, 0).detach().requires_grad_()
+            over = (tvd(readout.likely(leaf), likely) - how.limit).clamp(min=0).sum() * how.weight
+            (slope,) = torch.autograd.grad(over, leaf)
+        gradient.add_(slope.permute(2, 1, 0))
+
+    def of_classes(attention: Tensor, gradient: Tensor) -> None:
+        assert values is not None
+        p = readout.likely(attention.permute(2, 1, 0))
+        moved = p - likely
+        sign = moved.sign() * (moved.abs().sum(-1, keepdim=True) / 2 > how.limit) * (how.weight / 2)
+        by_logit = p * (sign - (p * sign).sum(-1, keepdim=True))
+        gradient.add_(torch.bmm(by_logit, values.transpose(1, 2)).permute(2, 1, 0))
+
+    if values is None:
+        return searched
+    if values.shape[-1] > 1:
+        return of_classes
+    value, before = _tokens_first(values.permute(0, 2, 1)), likely[..., 1].T
+
+    def of_one_output(attention: Tensor, gradient: Tensor) -> None:
+        p = (attention * value).sum(0).sigmoid_()  # its slope is p (1 − p)
+        moved = p - before
+        by_logit = moved.sign() * (moved.abs() > how.limit) * p * (1 - p) * how.weight
+        gradient.addcmul_(value, by_logit)
+
+    return of_one_output
 
 
 def _pulled(found: Adversaries, epsilon: float) -> Tensor:

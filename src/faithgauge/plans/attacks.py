@@ -12,7 +12,13 @@ from faithgauge.plans.grid import Cell
 
 
 def permutation(cell: Cell) -> list[Job]:
-    """How far the output moves when the attention of each text is put in random order, in the median."""
+    """How far the output moves when the attention of each text is put in random order, in the median.
+
+    median_p TVD(ŷ(α_π(p)), ŷ(α)), where π(p) is the p-th random order of the maskable tokens
+
+    Paper: jain-wallace-2019, section 4.2.1 and algorithm 2.
+    Range: [0, 1].
+    """
     _refuse_closed(cell, "permutation")
     study = cell.study
     return [
@@ -24,7 +30,15 @@ def permutation(cell: Cell) -> list[Job]:
 
 
 def adversarial_search(cell: Cell) -> list[Job]:
-    """How far from its own attention a search gets for each text while the output stays within ε."""
+    """How far from its own attention a search gets for each text while the output stays within ε.
+
+    max JSD(α, α̂) among the distributions α that Adam finds and that have TVD(ŷ(α), ŷ(α̂)) ≤ ε, with α̂ itself
+
+    Paper: jain-wallace-2019, section 4.2.2 and algorithm 3.
+    Differs: what ends beyond ε is moved back towards α̂, unless `over` is "discard"; ε is the same in the
+        search and in what is reported, where the papers' code has 0.01 and 0.05.
+    Range: [0, ln 2].
+    """
     _refuse_closed(cell, "adversarial_search")
     if 0 in cell.study.attack.epsilon:
         raise ConfigError(
@@ -35,7 +49,20 @@ def adversarial_search(cell: Cell) -> list[Job]:
 
 
 def exact_adversary(cell: Cell) -> list[Job]:
-    """How far one can get at all: the number itself, not what a search finds, or its bounds."""
+    """How far one can get at all: the number itself, not what a search finds, or its bounds.
+
+    max JSD(α, α̂) over the distributions α on the maskable tokens with TVD(ŷ(α), ŷ(α̂)) ≤ ε
+
+    It is known where the decoder is linear and has one output, for the largest value is then at a vertex of
+    the simplex cut by a slab: one token inside of it, or two mixed on its boundary. With more classes it is
+    bounded from above by the smallest such maximum over the log-odds of two classes, and from below by the
+    search; with any other decoder from below alone.
+
+    Paper: jain-wallace-2019, section 4.2.2, what algorithm 3 estimates.
+    Differs: exact, so never below a search.
+    Range: [0, ln 2].
+    Cost: O(tokens²) for each text, times the pairs of classes.
+    """
     _refuse_closed(cell, "exact_adversary")
     return _adversaries(cell, attacking.ExactAdversary)
 
