@@ -21,7 +21,7 @@ from markdown_it import MarkdownIt
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
-NAVIGATION = ("index", "tour", "datasets", "methods", "cli", "studies", "extending", "references")
+NAVIGATION = ("index", "tour", "datasets", "methods", "cli", "studies", "report", "extending", "references")
 """The other pages are reached from these."""
 
 

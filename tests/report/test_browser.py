@@ -17,6 +17,9 @@ from faithgauge.report.write import compare, write
 
 pytestmark = pytest.mark.slow
 
+FIRST_MAP = "document.querySelectorAll('#list article')[i].querySelector('.map p')"
+"""The text i of the list, as its first explanation shows it."""
+
 
 class Opened:
     """A page in a tab, with what it asked for and what it complained of."""
@@ -211,10 +214,7 @@ def test_tokens_are_cut_where_the_audit_cuts_them_also_beyond_the_basic_plane(
 ) -> None:
     tab = opened(page)
     tab.tab.select_option("#sort", "given")
-    words = (
-        "i => [...document.querySelectorAll('#list article')[i].querySelector('.map p')"
-        ".querySelectorAll('.t')].map(t => t.textContent)"
-    )
+    words = f"i => [...{FIRST_MAP}.querySelectorAll('.t')].map(t => t.textContent)"
     for i in range(len(HOSTILE)):
         assert tab.tab.evaluate(words, i) == instances[i]["tokens"]
 
@@ -222,7 +222,7 @@ def test_tokens_are_cut_where_the_audit_cuts_them_also_beyond_the_basic_plane(
 def test_arabic_runs_from_right_to_left_and_latin_from_left_to_right(opened: Any, page: Path) -> None:
     tab = opened(page)
     tab.tab.select_option("#sort", "given")
-    way = "i => getComputedStyle(document.querySelectorAll('#list article')[i].querySelector('.map p')).direction"
+    way = f"i => getComputedStyle({FIRST_MAP}).direction"
     assert tab.tab.evaluate(way, 4) == "rtl"
     assert tab.tab.evaluate(way, 5) == "ltr"
 
@@ -272,7 +272,8 @@ def test_a_choice_below_a_chart_changes_it_and_a_legend_filters(opened: Any, pag
     before = tab.of(marks)
     tab.tab.locator("[data-chart=erasure]").get_by_label("Measure").select_option("deletion")
     assert tab.of(marks) != before
-    line = "[...document.querySelectorAll('[data-chart=roar] .mark-line path')].map(p => p.getAttribute('opacity'))"
+    lines = "[...document.querySelectorAll('[data-chart=roar] .mark-line path')]"
+    line = f"{lines}.map(p => p.getAttribute('opacity'))"
     assert set(tab.of(line)) <= {None, "1"}
     tab.tab.locator("[data-chart=roar] .role-legend-label text").first.click()
     assert sorted({one or "1" for one in tab.of(line)}) == ["0.08", "1"]
