@@ -22,7 +22,7 @@ from markdown_it import MarkdownIt
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 NAVIGATION = (
-    *("index", "tour", "audit", "datasets", "methods", "cli", "studies", "roar", "extending"),
+    *("index", "tour", "audit", "report", "datasets", "methods", "cli", "studies", "roar", "extending"),
     "references",
 )
 """The other pages are reached from these."""

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 WRITTEN_BY_HAND = [
     ROOT / "README.md",
-    *(DOCS / f"{name}.md" for name in ("index", "tour", "studies", "extending")),
+    *(DOCS / f"{name}.md" for name in ("index", "tour", "studies", "report", "extending")),
 ]
 
 

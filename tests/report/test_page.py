@@ -221,3 +221,10 @@ def test_several_audits_stand_side_by_side_with_links_and_without_scripts(tmp_pa
     assert text.count("not judged") == 4
     assert "the first" in "".join(tags.text)
     assert HOSTILE[0] in "".join(tags.text)
+
+
+def test_audits_of_one_title_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    folders = [write_audit(tmp_path / name, SMALL) for name in ("monday", "tuesday")]
+    text = compare(folders, tmp_path / "both.html").read_text(encoding="utf-8")
+    assert "reviews.csv (monday)" in text
+    assert "reviews.csv (tuesday)" in text

@@ -13,6 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def page(audit: Audit, tables: Tables, specs: Mapping[str, Mapping[str, Any]]) -
         counted=cards.counted(audit),
         model_tests=[cards.shown(test, scale) for test in audit.list("model_tests")],
         charts=charts,
-        texts=texts and {"lead": _lead(audit, texts), "chart": TEXTS in specs},
+        texts=texts and _about_texts(audit, texts, chart=TEXTS in specs),
         holes=holes(audit, tables),
         facts=facts(audit),
         about=_about(audit),
@@ -57,7 +58,7 @@ def page(audit: Audit, tables: Tables, specs: Mapping[str, Mapping[str, Any]]) -
 
 def document(template: str, *, title: str, data: Any, **more: Any) -> str:
     """A whole page from a template; `data` is what its script reads, None where it has none."""
-    scripts = [] if data is None else [_bundle(), _asset("page.js")]
+    scripts = [] if data is None else [_asset("page.js"), _bundle()]  # texts need not wait for charts
     return rendered(
         template,
         title=title,
@@ -122,6 +123,11 @@ def holes(audit: Audit, tables: Tables) -> list[dict[str, str]]:
     return said
 
 
+def _about_texts(audit: Audit, texts: Mapping[str, Any], *, chart: bool) -> dict[str, Any]:
+    known = any(one.get("evidence") for one in audit.instances)
+    return {"lead": _lead(audit, texts), "chart": chart, "evidence": known}
+
+
 def _lead(audit: Audit, texts: Mapping[str, Any]) -> str:
     n, shown = len(audit.instances), len(texts["rows"])
     said = f"{shown:,} texts of the test split, each with the explanations side by side."
@@ -176,7 +182,7 @@ def _bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed, which every chart of the page shares."""
     import vl_convert
 
-    return str(vl_convert.javascript_bundle(snippet=None))
+    return str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # its stub lacks the default
 
 
 @cache
@@ -204,6 +210,7 @@ def _finalized(value: Any) -> Any:
 
 def several(audits: Sequence[Audit], links: Sequence[str | None]) -> str:
     """One page with the verdicts and tests of several audits side by side."""
+    audits = _named_apart(audits)
     scale = cards.scales(audits)
     every = [
         {
@@ -224,6 +231,17 @@ def several(audits: Sequence[Audit], links: Sequence[str | None]) -> str:
         rows=cards.rows_of(audits),
         groups=_groups(audits, scale),
     )
+
+
+def _named_apart(audits: Sequence[Audit]) -> list[Audit]:
+    """Audits of the same title get the names of their folders too."""
+    titles = [audit.title for audit in audits]
+    return [
+        replace(audit, document={**audit.document, "title": f"{audit.title} ({audit.folder.name})"})
+        if titles.count(audit.title) > 1
+        else audit
+        for audit in audits
+    ]
 
 
 def _groups(audits: Sequence[Audit], scale: cards.Scales) -> list[dict[str, Any]]:

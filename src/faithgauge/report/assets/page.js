@@ -32,14 +32,16 @@
   const near = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting) { near.unobserve(entry.target); draw(entry.target); }
   }, { rootMargin: "500px" });
-  plots.forEach((plot) => near.observe(plot));
   const idle = window.requestIdleCallback || ((f) => setTimeout(f, 200));
   const rest = () => {
     const next = plots.find((plot) => !plot.dataset.drawn);
     if (next) draw(next).then(() => idle(rest));
     else document.documentElement.dataset.charts = "drawn";
   };
-  window.addEventListener("load", () => setTimeout(() => idle(rest), 300));
+  window.addEventListener("load", () => {
+    plots.forEach((plot) => near.observe(plot));
+    setTimeout(() => idle(rest), 300);
+  });
   for (const details of document.querySelectorAll("[data-table]"))
     details.addEventListener("toggle", () => {
       const place = details.querySelector("div");
@@ -67,7 +69,8 @@
 
   // ---- texts ----
   const texts = data.texts;
-  if (!texts) { document.documentElement.dataset.ready = "yes"; return; }
+  const ready = () => { performance.mark("ready"); document.documentElement.dataset.ready = "yes"; };
+  if (!texts) { ready(); return; }
   const [ID, TEXT, PAIR, LABEL, GOLD, LIKELY, NUMBERS, SPANS, PAIR_SPANS, SCORES, EVIDENCE] = [...Array(11).keys()];
   const code = new Map([...texts.alphabet].map((character, i) => [character, i]));
   const size = texts.alphabet.length, half = size / 2, none = 2 * texts.steps + 1;
@@ -282,11 +285,14 @@
     }
     tip.firstChild.dir = "auto";
     tip.hidden = false;
+    place(token);
+    return `${words}: ${(lines.find(([i]) => i === own) || [0, 0, "–"])[2]}`;
+  }
+  function place(token) {
     const box = token.getBoundingClientRect(), mine = tip.getBoundingClientRect();
     const below = box.bottom + 8 + mine.height < innerHeight || box.top < mine.height + 8;
     tip.style.top = (below ? box.bottom + 8 : box.top - mine.height - 8) + "px";
     tip.style.left = Math.max(8, Math.min(box.left, document.documentElement.clientWidth - mine.width - 8)) + "px";
-    return `${words}: ${(lines.find(([i]) => i === own) || [0, 0, "–"])[2]}`;
   }
   function hide() {
     tip.hidden = true;
@@ -301,7 +307,10 @@
   list.addEventListener("pointerleave", hide);
   list.addEventListener("click", (event) => { const token = event.target.closest(".t"); if (token) tell(token); });
   list.addEventListener("focusout", hide);
-  window.addEventListener("scroll", () => { if (active) hide(); }, { passive: true });
+  window.addEventListener("scroll", () => {
+    if (!active) return;
+    if (active.parentElement === document.activeElement) place(active); else hide();
+  }, { passive: true });
   list.addEventListener("keydown", (event) => {
     const text = event.target.closest("[data-map]");
     if (!text) return;
@@ -310,9 +319,10 @@
     if (event.key === "Escape") hide();
     if (to === undefined || !tokens[to]) return;
     event.preventDefault();
+    tokens[to].scrollIntoView({ block: "nearest", behavior: "instant" });
     el("spoken").textContent = tell(tokens[to]);
   });
 
   choose();
-  document.documentElement.dataset.ready = "yes";
+  ready();
 })();

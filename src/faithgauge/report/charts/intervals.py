@@ -109,7 +109,10 @@ def _lines(
     """A bar from low to high, and a point at the value, a line for each name."""
     value, low, high = ends
     y = alt.Y(f"{by}:N", sort=names, title=None, axis=alt.Axis(labelColor=INK))
-    said = [alt.Tooltip(f"{by}:N"), *(alt.Tooltip(f"{end}:Q", format=".3f") for end in ends)]
+    said = [
+        alt.Tooltip(f"{by}:N"),
+        *(alt.Tooltip(f"{end}:Q", format=".3f", title=end.replace("_", " ")) for end in ends),
+    ]
     said += [alt.Tooltip(f"{name}:Q") for name in ("n", "seeds", "missing") if f'"{name}"' in data.name]
     base = alt.Chart(data, height=STEP * len(names)).encode(y=y, tooltip=said)
     rule = base.mark_rule(strokeWidth=3, strokeCap="round", color=SERIES[0]).encode(

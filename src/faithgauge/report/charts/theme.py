@@ -52,7 +52,7 @@ EVERY = "every one"
 def spec(chart: alt.Chart | alt.LayerChart) -> dict[str, Any]:
     """A chart for the page, as wide as there is room."""
     names: dict[str, str] = {}
-    found = _shared(chart.properties(width="container").to_dict(validate=False), names)
+    found: dict[str, Any] = _shared(chart.properties(width="container").to_dict(validate=False), names)
     found.pop("$schema", None)
     datasets = {name: json.loads(rows) for rows, name in names.items()}
     return found | {"datasets": datasets} | {"config": _config(), "background": None}
