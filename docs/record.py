@@ -3,7 +3,8 @@
     python docs/record.py TITLE COMMAND SECONDS FILE.json >> docs/results/PAPER.md
 
 Only numbers that were computed stand on the page, by data set and encoder; a published number that lies
-outside our interval is marked. With fewer than three seeds intervals are over texts alone.
+outside our interval is marked. With fewer than three seeds intervals are over texts alone. Numbers by
+fraction are a table for each metric, with a column for each fraction.
 """
 
 from __future__ import annotations
@@ -20,13 +21,17 @@ RULE = "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
 def main(title: str, command: str, seconds: str, file: str) -> None:
     document = json.loads(Path(file).read_text(encoding="utf-8"))
     print(f"\n## {title}\n\n```sh\n{command}\n```\n\nComputed in {seconds}.\n")
-    rows = [row for row in document["rows"] if row["ours"] is not None]
+    every = [row for row in document["rows"] if row["ours"] is not None]
+    rows, points = ([row for row in every if ("fraction" in row) == wanted] for wanted in (False, True))
     for where in sorted({_where(row) for row in rows}):
         mine = [row for row in rows if _where(row) == where]
         print(f"### {' '.join(where)}\n\n{HEAD}\n{RULE}")
         print("\n".join(_line(row) for row in mine))
         notes = sorted({row["note"].partition("; mean and std")[0] for row in mine} - {""})
         print("\n" + "; ".join(notes) + ".\n" if notes else "")
+    for where in sorted({(*_where(row), row["metric"]) for row in points}):
+        mine = [row for row in points if (*_where(row), row["metric"]) == where]
+        print(f"### {' '.join(where)} by the share masked\n\n{_curves(mine)}\n")
     print("| claim | verdict | evidence |\n| --- | --- | --- |")
     for finding in document["findings"]:
         if finding["verdict"] != "untested":
@@ -49,6 +54,27 @@ def _line(row: dict[str, Any]) -> str:
     marked = difference + (" *" if row["inside"] is False else "")
     numbers = (_number(row["published"], row["published_spread"]), _number(row["ours"], row["spread"]))
     return f"| {what} | {' | '.join(numbers)} | {interval} | {marked} | {row['n']} | {row['n_seeds']} |"
+
+
+def _curves(rows: list[dict[str, Any]]) -> str:
+    """A line for each measure and way of masking, a column for each fraction."""
+    steps = sorted({row["fraction"] for row in rows}, key=float)
+    lines = ["| measure | " + " | ".join(steps) + " |", "| --- |" + " ---: |" * len(steps)]
+    for name in dict.fromkeys(_name(row) for row in rows):
+        own = {row["fraction"]: row for row in rows if _name(row) == name}
+        lines.append(f"| {name} | " + " | ".join(_point(own.get(step)) for step in steps) + " |")
+    return "\n".join(lines)
+
+
+def _name(row: dict[str, Any]) -> str:
+    return " ".join(str(row[key]) for key in ("measure", "masking") if row.get(key))
+
+
+def _point(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return ""
+    interval = "" if row["low"] is None else f" ({row['low']:.3f} – {row['high']:.3f})"
+    return f"{row['ours']:.3f}{interval}"
 
 
 def _number(value: float | str | None, spread: float | None) -> str:

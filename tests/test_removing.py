@@ -176,7 +176,8 @@ def test_a_model_trained_on_masked_texts_knows_what_the_mask_is(folder: Path) ->
 def test_sparsity_has_a_row_for_every_count_and_fraction(folder: Path) -> None:
     (job,) = asked(folder, 'tests=["sparsity"]', "roar.counts=[1, 9]")
     rows = rows_of(computed(folder, job), job)
-    own = [row for row in rows if row["explainer"] == "random"]
+    own = [row for row in rows if row["explainer"] == "random" and row["measure"] == "sparsity"]
+    assert [row["value"] for row in rows if row["measure"] == "sparsity_undefined"] == [0, 0]
     assert [row["fraction"] for row in own] == [None, None, 0.4, 0.6, 1.0]
     assert [json.loads(row["setting"]).get("count") for row in own] == [1, 9, None, None, None]
     # Five tokens a text: nine of them, and all of them, are everything.

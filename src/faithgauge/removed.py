@@ -32,6 +32,7 @@ Row = dict[str, Any]
 RANDOM, NULL = "random", "random_2"
 SYNTHETIC = "roar-synthetic"
 SIGNIFICANT = 0.05
+UNDEFINED = "no text has a score that is not 0"
 AREAS = ("faithfulness", "masked_training_curve")
 """The measures that are areas below random: of models trained again, and of one trained on masked texts."""
 WHERE = ("dataset", "split", "model", "seed")
@@ -104,21 +105,24 @@ def sparsity_rows(
     scores: Ragged,
     steps: tuple[Sequence[int], Sequence[float]],
 ) -> Iterator[Row]:
-    """The mean over texts of what the most important tokens have, by count and by fraction."""
+    """The mean over texts of what the most important tokens have, by count and by fraction.
+
+    How many texts have no such share, as all their scores are 0, is a row of its own.
+    """
     counts, fractions = steps
     amounts = [*(Amount(count=n) for n in counts), *(Amount(x) for x in fractions)]
     found = sparsity(scores, amounts)
-    undefined = int(np.isnan(found[0]).sum())
     for amount, values in zip(amounts, found, strict=True):
         known = values[~np.isnan(values)]
-        step = {"count": amount.count} if amount.count is not None else {}
-        yield about(trained, split, {**step, "undefined": undefined}) | {
+        yield about(trained, split, {} if amount.count is None else {"count": amount.count}) | {
             "explainer": explainer,
             "fraction": amount.fraction,
             "measure": "sparsity",
             "value": float(known.mean()) if len(known) else nan,
-            "reason": None if len(known) else "no text has a score that is not 0",
+            "reason": None if len(known) else UNDEFINED,
         }
+    undefined = {"explainer": explainer, "measure": "sparsity_undefined", "reason": None}
+    yield about(trained, split) | undefined | {"value": float(np.isnan(found[0]).sum())}
 
 
 def shortcut(full: Iterable[Row], cheap: Iterable[Row], name: str) -> Iterator[Row]:

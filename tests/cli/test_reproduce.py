@@ -108,3 +108,20 @@ def test_what_is_wrong_is_one_line(
     err = capsys.readouterr().err
     assert err.startswith(f"error: {message}")
     assert err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_curves_are_drawn_below_the_numbers_and_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["recursive-roar-2022", *QUICK, "--fractions", "0,0.5,1", "--test", "recursive_roar"]
+    assert run(["reproduce", *arguments]) == 0
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    start = next(i for i, line in enumerate(lines) if " f1_macro by the share masked, from " in line)
+    curves = [line.split() for line in lines[start + 1 : start + 6]]
+    names = ["attention", "gradient", "input_x_gradient", "integrated_gradient", "random"]
+    assert sorted(words[0] for words in curves) == names
+    assert {len(words[1]) for words in curves} == {3}
+    assert any(line.startswith("walltime_minutes random") for line in lines)
+    assert any(
+        line.split()[:2] in (["holds", "largest_drop_early:"], ["fails", "largest_drop_early:"])
+        for line in lines
+    )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -12,6 +14,7 @@ from reference import jain_wallace_sst
 from torch import Tensor, nn
 
 from faithgauge.errors import UnsupportedError
+from faithgauge.explain.asked import asked
 from faithgauge.explain.integrated_gradient import points
 from faithgauge.models import slopes
 from faithgauge.models.encoders import ENCODERS
@@ -41,6 +44,20 @@ def test_the_right_rule_by_hand() -> None:
     assert found.scores.item() == pytest.approx(120)
     assert found.error is not None
     assert found.error.item() == pytest.approx(64 - 120)
+
+
+def test_the_gradient_by_the_unscaled_vector_has_a_factor_more_at_each_step() -> None:
+    """4 · ½ (½ · 3 · 2² + 1 · 3 · 4²) = 108, where the right rule has 120."""
+    text = "integrated_gradient:rule=right:steps=2:of=logit:target=1:unscaled=true"
+    found = explained(text, Cubes(), batch_of([[4]]))
+    assert found.scores.item() == pytest.approx(108)
+
+
+def test_the_preset_of_the_papers_code_differs_from_that_of_its_text_in_the_factor_alone() -> None:
+    code, paper = (
+        asked(f"integrated_gradient:{name}") for name in ("madsen-2022-code", "recursive-roar-2022")
+    )
+    assert code == replace(paper, options={**paper.options, "unscaled": True})
 
 
 def test_two_points_of_gauss_and_legendre_are_exact_for_a_cube() -> None:

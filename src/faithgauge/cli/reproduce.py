@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 300
 """Characters of the evidence for a verdict; ``--json`` has all."""
-UNNAMED = frozenset({"measure_a", "measure_b", "split", "attention", "guide"})
+UNNAMED = frozenset(
+    {"measure", "measure_a", "measure_b", "masking", "shortcut", "split", "attention", "guide"}
+)
 """Keys whose values say what they are."""
 
 
