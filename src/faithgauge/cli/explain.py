@@ -158,7 +158,7 @@ def _examples(config: DataConfig, classes: Sequence[str]) -> list[Example]:
         return read_marked(config, classes)
     except (ConfigError, DataError) as error:  # here --text is a text, and columns have options of their own
         ours = {"--text-pair": "--pair-column", "--text": "--text-column", "--label": "--label-column"}
-        said = re.sub("|".join(ours), lambda option: ours[option[0]], str(error))
+        said = re.sub(rf"({'|'.join(ours)})(?![a-z-])", lambda option: ours[option[0]], str(error))
         raise type(error)(said) from error
 
 
