@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 ON_A_PAGE = 100
 """How many texts a page shows at most."""
 _TEXTS, _CUT = "texts", "cut after "
+SecondText = Annotated[str | None, typer.Option(help="The second text of a pair.", show_default=False)]
 Merged = Annotated[
     Literal["sum", "max", "first"] | None,
     typer.Option(help="Word pieces to words: sum, strongest or first.", show_default=False),
@@ -43,9 +44,7 @@ def command(
         Path | None, typer.Argument(help="Texts as CSV, TSV, JSONL or Parquet.", show_default=False)
     ] = None,
     text: Annotated[str | None, typer.Option(help="One text.", show_default=False)] = None,
-    text_pair: Annotated[
-        str | None, typer.Option(help="The second text of a pair.", show_default=False)
-    ] = None,
+    text_pair: SecondText = None,
     explainer: Annotated[
         str, typer.Option(help="One or more, with commas (faithgauge list explainers).")
     ] = "attention",
