@@ -22,6 +22,7 @@ BENCHES: Table[object] = Table(
         "agreement": "bench.agreement:rows",
         "masking": "bench.masking:rows",
         "attacks": "bench.attacks:rows",
+        "transformer": "bench.transformer:rows",
     },
 )
 
