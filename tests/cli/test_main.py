@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import Annotated
@@ -147,3 +148,16 @@ def test_a_defect_shows_the_traceback_of_python() -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("Traceback (most recent call last):\n  File ")
     assert done.stderr.endswith("AttributeError: 'int' object has no attribute 'partition'\n")
+
+
+def test_a_shell_is_told_how_to_complete() -> None:
+    program = "from faithgauge.cli.main import main; main()"
+    ask = {"_FAITHGAUGE_COMPLETE": "complete_bash", "COMP_WORDS": "faithgauge ci", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **ask},
+        check=False,
+    )
+    assert done.stdout.split() == ["cite"]

@@ -80,6 +80,8 @@ def _command(
     Without arguments built-in texts are audited of which the answer is known. A model is trained on DATA, or
     given with --model. What is stored is not computed again.
     """
+    if not quiet:  # before anything that takes time
+        err.print(printable(f"Reading {config.name or 'planted'}."), soft_wrap=True)
     from faithgauge.audit import ask, whole
     from faithgauge.audit.called import wished
     from faithgauge.audit.folder import refuse_folder
@@ -120,8 +122,6 @@ def _audit(wish: Wish, wanted: Wanted, how: _How) -> None:
     from faithgauge.audit.document import Telling
 
     place = store_at(how.store)
-    if not how.quiet:
-        err.print(printable(f"Reading {wish.settings.data.name}."), soft_wrap=True)
     ready = ask.ready(wish, place)
     planned = whole.planned(ready, wanted, place)
     if not how.quiet:

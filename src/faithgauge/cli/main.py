@@ -69,6 +69,10 @@ app.command("clean")(clean.command)
 def main() -> None:
     """The console script; a model of the user's own is looked for in the current folder too."""
     sys.path.append(str(Path.cwd()))
+    if "_FAITHGAUGE_COMPLETE" in os.environ:  # a shell asks how to complete, or for completions
+        from typer.completion import completion_init
+
+        completion_init()
     sys.exit(run(sys.argv[1:]))
 
 
