@@ -34,7 +34,7 @@ BASE = "base model"
 """In the column `versus` of a row that compares an adversary with the model it opposes."""
 RESAMPLES = 1_999
 FAR = 0.4
-"""The mean JSD that an adversary must exceed to count as far from its base (wiegreffe-pinter-2019, table 4)."""
+"""The mean JSD that an adversary must exceed to count as far away (wiegreffe-pinter-2019, table 4)."""
 ROUNDING = 1e-6
 """How much an AtteFa may exceed its cap and still count as that of an adversary that was found."""
 
@@ -133,8 +133,8 @@ def sweep(
 ) -> Iterator[Part]:
     """What adversaries of several weights λ say together: the form of their curve, and the best one far away.
 
-    The curve is that of the mean distances, of all texts and of those of each predicted class. The best one is
-    that of the highest F1 among those whose mean JSD exceeds FAR.
+    The curve is that of the mean distances, of all texts and of those of each predicted class. The best one
+    is that of the highest F1 among those whose mean JSD exceeds FAR.
     """
     said, moves = base.said[split], movable(encoded)
     of = {
@@ -145,7 +145,9 @@ def sweep(
     predicted = said.probability.argmax(-1)
     parts = {None: moves} | {name: moves & (predicted == c) for c, name in enumerate(base.classes)}
     for name, among in parts.items():
-        points = [(far[among].mean(), moved[among].mean()) for moved, far in of.values()] if among.any() else []
+        points = (
+            [(far[among].mean(), moved[among].mean()) for moved, far in of.values()] if among.any() else []
+        )
         area = chord_area(*np.array(points).reshape(-1, 2).T)
         reason = "fewer than three distances, or no difference of output" if isnan(area) else None
         yield where | {
@@ -169,7 +171,9 @@ def sweep(
         "far_attention_jsd": float(far[moves].mean()) if moves.any() else nan,
         "far_lambda": nan if best is None else best,
     }
-    reasons = [f"no adversary has a mean JSD above {FAR}" if isnan(value) else None for value in found.values()]
+    reasons = [
+        f"no adversary has a mean JSD above {FAR}" if isnan(value) else None for value in found.values()
+    ]
     yield where | {"measure": [*found], "value": [*found.values()], "reason": reasons}
 
 
@@ -234,34 +238,45 @@ def attefa_rows(
             same_class_share=float(np.bincount(said).max() / len(said)),
         )
     cold, winner = next(iter(adversaries)), min(losses, key=losses.__getitem__)
-    own = {**setting, "starts": len(adversaries)}
+    own = {**setting, "starts": len(adversaries), "cold": cold}
     where = adversaries[cold].where(split, own) | {"versus": BASE}
-    yield where | _summary(values[cold], values[winner], best, classes=classes)
-    yield where | _column(texts_that_cannot_move=float((~moves).sum()), **_above_chance(base, encoded, split))
+    above = _above_chance(base.said[split], encoded)
+    yield where | _summary(values[cold], values[winner], best, classes=classes, above_chance=above)
+    yield where | _column(texts_that_cannot_move=float((~moves).sum()), base_above_chance=above)
     won = adversaries[cold].where(split, {**own, "start": winner}) | {"versus": BASE}
     best_one = {**apart, "constant": best}[winner]
     yield won | _column(attefa_won=1.0, best_output_distance=best_one.tvd, best_attention_jsd=best_one.jsd)
 
 
-def _above_chance(base: Answers, encoded: Encoded, split: Split) -> dict[str, float]:
-    """By how much the base is more often right than the commonest label: not above 0, its attention tells
-    nothing that could be faithful.
+def _above_chance(said: Said, encoded: Encoded) -> float:
+    """By how much a model is more often right than who always says the commonest label."""
+    right = (said.probability.argmax(-1) == encoded.labels).mean()
+    return float(right - np.bincount(encoded.labels).max() / len(encoded))
+
+
+def _summary(cold: float, value: float, best: Distances, *, classes: int, above_chance: float) -> Part:
+    """AtteFa of the papers' procedure and the best, beside their cap; 1 where the cold one was not found.
+
+    Of a base that is not above chance there is no adjusted number: its attention tells nothing of the labels.
     """
-    right = (base.said[split].probability.argmax(-1) == encoded.labels).mean()
-    return {"base_above_chance": float(right - np.bincount(encoded.labels).max() / len(encoded))}
-
-
-def _summary(cold: float, value: float, best: Distances, *, classes: int) -> Part:
-    """AtteFa of the papers' procedure and the best, beside their cap; 1 where the cold one was not found."""
     cap = attefa.attefa_cap(best, classes=classes)
-    return _column(
+    adjusted = {
+        "attefa_cold_adjusted": attefa.attefa_adjusted(cold, best, classes=classes),
+        "attefa_adjusted": attefa.attefa_adjusted(value, best, classes=classes),
+    }
+    if above_chance <= 0:
+        adjusted = dict.fromkeys(adjusted, nan)
+    part = _column(
         attefa_cold=cold,
         attefa_best=value,
         attefa_cap=cap,
-        attefa_cold_adjusted=attefa.attefa_adjusted(cold, best, classes=classes),
-        attefa_adjusted=attefa.attefa_adjusted(value, best, classes=classes),
-        adversary_not_found=float(cold > cap + ROUNDING),
+        adversary_not_found=nan if isnan(cold) else float(cold > cap + ROUNDING),
+        **adjusted,
     )
+    if above_chance <= 0:
+        reasons = zip(part["measure"], part["reason"], strict=True)
+        part["reason"] = [_AT_CHANCE if name in adjusted else reason for name, reason in reasons]
+    return part
 
 
 def _column(**values: float) -> Part:
@@ -272,7 +287,10 @@ def _column(**values: float) -> Part:
     return {"measure": [*values], "value": [float(value) for value in values.values()], "reason": reasons}
 
 
+_AT_CHANCE = "the base model is not above chance"
 _UNDEFINED = {
+    **dict.fromkeys(("output_distance", "attention_jsd"), "no text of two tokens or more"),
+    **dict.fromkeys(("attefa_cold", "attefa_best", "attefa_cap"), "neither output nor attention moved"),
     "attefa_adjusted": "the constant predictor moves no less than its attention",
     "attefa_cold_adjusted": "the constant predictor moves no less than its attention",
     "attefa": "neither output nor attention moved",
@@ -308,11 +326,13 @@ def _counts(said: Said, encoded: Encoded, binary: bool) -> NDArray[np.float64]:
 
 
 def _gap(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The difference of two ratios of sums, from (resample, example, [above, below] of each)."""
-    sums = drawn.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio: NDArray[np.float64] = sums[:, 0] / sums[:, 1] - sums[:, 2] / sums[:, 3]
-    return ratio
+    """The difference of two ratios of sums, from (resample, example, [above, below] of each).
+
+    A ratio of nothing is 0, as the F1 is where no text is positive or predicted to be.
+    """
+    above, below = drawn.sum(axis=1).reshape(-1, 2, 2).transpose(2, 0, 1)
+    ratio: NDArray[np.float64] = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+    return ratio[:, 0] - ratio[:, 1]
 
 
 def _weights(path: Path, ids: Ragged | None) -> Ragged | None:

@@ -127,8 +127,8 @@ class AdversaryConfig:
     `weight` is their λ. `start` is where its weights come from: drawn anew ("fresh"), those of the base
     ("base"), these with the scores of the attention negated ("negated") or its module drawn anew
     ("redrawn"), or drawn anew and first trained, for `warm_epochs`, to say what the base says while attending
-    to all tokens alike ("warm"). Another `draw` draws otherwise; draw 0 of "fresh" has the weights that the seed gives any
-    model.
+    to all tokens alike ("warm"). Another `draw` draws otherwise; draw 0 of "fresh" has the weights that the
+    seed gives any model.
     """
 
     divergence: Literal["jsd", "kl"] = "jsd"

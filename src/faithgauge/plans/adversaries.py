@@ -12,6 +12,7 @@ from typing import Literal
 from faithgauge import jobs, judging
 from faithgauge.config import AdversaryConfig
 from faithgauge.engine.job import Job
+from faithgauge.errors import UnsupportedError
 from faithgauge.plans.grid import Cell, with_seed
 from faithgauge.plans.starts import read_start
 
@@ -80,6 +81,11 @@ def answer(cell: Cell, model: jobs.Train, *, everywhere: bool = False) -> jobs.A
 
 def _base(cell: Cell) -> jobs.Train:
     """The model that is opposed: the cell's own, or that of the study's first seed."""
+    if cell.model.model.distribution == "uniform" and not cell.model.factory:
+        raise UnsupportedError(
+            "an adversary needs attention that is trained, found distribution 'uniform'; leave it out of "
+            "this study: the test 'uniform' trains such models beside the others"
+        )
     if cell.study.adversary.base_seed == "own":
         return cell.model
     return with_seed(cell.model, cell.study.seeds[0])

@@ -27,10 +27,19 @@ from faithgauge.papers.cells import Ours
 from faithgauge.papers.published import PAPERS, Paper
 from faithgauge.papers.recipes import Recipe
 from faithgauge.plans.grid import Cell, cells, targets_of
+from faithgauge.plans.starts import starts
 from faithgauge.plans.study import Study, read
 from faithgauge.registry import unknown
 
-OURS = ("data.names", "seeds", "tests", "model.encoder", "instances")
+OURS = (
+    "data.names",
+    "seeds",
+    "tests",
+    "model.encoder",
+    "instances",
+    "adversary.starts",
+    "adversary.base_seed",
+)
 """Keys of the study that are changed here, and not by the user."""
 QUICK = {"instances": 100, "train.epochs": 2}
 """What `quick` changes beside leaving one seed: enough to see that it runs, too little to compare."""
@@ -38,7 +47,10 @@ QUICK = {"instances": 100, "train.epochs": 2}
 
 @dataclass(frozen=True)
 class Wish:
-    """What of a paper is asked for; what is left empty is the recipe's own. `changes` are as for a study."""
+    """What of a paper is asked for; what is left empty is the recipe's own. `changes` are as for a study.
+
+    With several `starts` of adversaries each seed has a base model of its own.
+    """
 
     paper: str
     tables: tuple[str, ...] = ()
@@ -47,6 +59,7 @@ class Wish:
     datasets: tuple[str, ...] = ()
     encoders: tuple[str, ...] = ()
     seeds: int | None = None
+    starts: int | None = None
     instances: int | None = None
     quick: bool = False
     changes: tuple[str, ...] = ()
@@ -92,7 +105,10 @@ def ours(found: Reproduction, store: Store) -> list[Ours]:
     ]
     known = tidy.Known(_classes(found, store), found.paper.names, metrics)
     tests = dict.fromkeys(recipe.test for recipe in found.recipes)
-    return [number for test in tests for number in tidy.NUMBERS[test](columns, known)]
+    found: list[Ours] = []
+    for test in tests:  # two tests may tell the same number, such as the F1 of the base model
+        found += [number for number in tidy.NUMBERS[test](columns, known) if number not in found]
+    return found
 
 
 def there(names: Iterable[str]) -> set[str]:
@@ -182,6 +198,10 @@ def _changes(
         changes["model.encoder"] = sorted(encoders, key=lambda name: (name not in order, name))
     if wish.instances:
         changes["instances"] = wish.instances
+    if wish.starts:
+        changes["adversary.starts"] = starts(wish.starts)
+    if (wish.starts or 1) > 1:  # the honest procedure: see `AdversaryPlan`
+        changes["adversary.base_seed"] = "own"
     return [*(f"{key}={json.dumps(value)}" for key, value in changes.items()), *wish.changes]
 
 

@@ -26,6 +26,7 @@ class Opposed:
 
 def put_at_start(model: nn.Module, against: Opposed, splits: Splits, *, config: TrainConfig) -> None:
     """Give a newly drawn model the weights that its training as an adversary starts from."""
+    refuse_without_attention(model, against.said)
     start = against.how.start
     if start == "warm":
         warm = replace(config, epochs=against.how.warm_epochs, patience=None)
@@ -47,6 +48,21 @@ def put_at_start(model: nn.Module, against: Opposed, splits: Splits, *, config: 
                 "expected an attention whose scores can be negated, found none; leave the start 'negated' out"
             )
         negate()
+
+
+def refuse_without_attention(model: nn.Module, said: Mapping[Split, Said]) -> None:
+    """An adversary attends to other tokens than its base: both must attend, and it must learn to."""
+    has = getattr(model, "capabilities", frozenset())
+    if "attention" not in has or any(one.attention is None for one in said.values()):
+        raise UnsupportedError(
+            "an adversary needs models with one attention over the tokens (capability 'attention'), found "
+            "one without; transformers with several heads are not supported yet"
+        )
+    if getattr(getattr(model, "config", None), "distribution", "") == "uniform":
+        raise UnsupportedError(
+            "an adversary needs attention that is trained, found distribution 'uniform', which no training "
+            "changes; choose softmax, entmax15 or sparsemax"
+        )
 
 
 def _even(said: Said, encoded: Encoded) -> Said:
