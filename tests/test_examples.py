@@ -41,6 +41,15 @@ def test_every_file_that_a_command_of_the_readme_reads_is_there() -> None:
     assert all((ROOT / file).is_file() for file in files)
 
 
+def test_the_example_of_adversaries_crosses_what_is_planted() -> None:
+    from faithgauge.plans.grid import jobs_of
+    from faithgauge.plans.study import read
+
+    study = read(ROOT / "examples" / "adversaries.toml")
+    assert len(study.settings) == 2 * 2 * 2 * 3
+    assert len(jobs_of(study)) == 2 * 24  # a gauge and an evaluation each
+
+
 @pytest.mark.slow
 def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All but those on a data set that has to be fetched."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from faithgauge.encode.corpus import Corpus
 from faithgauge.faithfulness import attefa
 from faithgauge.faithfulness.attefa import Distances
-from faithgauge.faithfulness.compared import attention_apart, max_attention, outputs_apart
+from faithgauge.faithfulness.compared import attention_apart, max_attention, movable, outputs_apart
 from faithgauge.measured import Part, about
 from faithgauge.models.store import Trained
+from faithgauge.stats.curve import chord_area
 from faithgauge.stats.interval import crossed
 from faithgauge.train.goals import Guide
 from faithgauge.train.metrics import metrics
@@ -32,6 +33,8 @@ FACTS = "said.json"
 BASE = "base model"
 """In the column `versus` of a row that compares an adversary with the model it opposes."""
 RESAMPLES = 1_999
+FAR = 0.4
+"""The mean JSD that an adversary must exceed to count as far away (wiegreffe-pinter-2019, table 4)."""
 ROUNDING = 1e-6
 """How much an AtteFa may exceed its cap and still count as that of an adversary that was found."""
 
@@ -110,13 +113,68 @@ def distances(
         "class": [base.classes[c] for c in said.probability.argmax(-1)],
         "class_of": "predicted",
     }
-    for measure, values in (
-        ("output_distance", outputs_apart(own, said)),
-        ("attention_jsd", attention_apart(own, said)),
-        ("max_attention", max_attention(said)),
+    moves = movable(encoded)
+    for measure, values, reason in (
+        ("output_distance", outputs_apart(own, said), ""),
+        ("attention_jsd", np.where(moves, attention_apart(own, said), np.nan), "fewer than two tokens"),
+        ("max_attention", max_attention(said), "no token"),
     ):
-        reasons = ["no token" if isnan(value) else None for value in values]
+        reasons = [reason if isnan(value) else None for value in values]
         yield where | by_text | {"measure": measure, "value": values, "reason": reasons}
+
+
+def sweep(
+    base: Answers,
+    adversaries: Mapping[float, Answers],
+    encoded: Encoded,
+    *,
+    split: Split,
+    setting: Mapping[str, Any],
+) -> Iterator[Part]:
+    """What adversaries of several weights λ say together: the form of their curve, and the best one far away.
+
+    The curve is that of the mean distances, of all texts and of those of each predicted class. The best one
+    is that of the highest F1 among those whose mean JSD exceeds FAR.
+    """
+    said, moves = base.said[split], movable(encoded)
+    of = {
+        weight: (outputs_apart(own.said[split], said), attention_apart(own.said[split], said))
+        for weight, own in adversaries.items()
+    }
+    where = next(iter(adversaries.values())).where(split, setting) | {"versus": BASE}
+    predicted = said.probability.argmax(-1)
+    parts = {None: moves} | {name: moves & (predicted == c) for c, name in enumerate(base.classes)}
+    for name, among in parts.items():
+        points = (
+            [(far[among].mean(), moved[among].mean()) for moved, far in of.values()] if among.any() else []
+        )
+        area = chord_area(*np.array(points).reshape(-1, 2).T)
+        reason = "fewer than three distances, or no difference of output" if isnan(area) else None
+        yield where | {
+            "class": name,
+            "class_of": None if name is None else "predicted",
+            "measure": ["chord_area"],
+            "value": [area],
+            "reason": [reason],
+        }
+    metric = "f1_positive" if len(base.classes) == 2 else "f1_macro"
+    scores = {
+        weight: metrics(own.said[split].probability, encoded.labels)[metric]
+        for weight, own in adversaries.items()
+        if moves.any() and of[weight][1][moves].mean() > FAR
+    }
+    best = max(scores, key=scores.__getitem__, default=None)
+    moved, far = (np.full(len(encoded), np.nan),) * 2 if best is None else of[best]
+    found = {
+        f"far_{metric}": nan if best is None else scores[best],
+        "far_output_distance": float(moved[moves].mean()) if moves.any() else nan,
+        "far_attention_jsd": float(far[moves].mean()) if moves.any() else nan,
+        "far_lambda": nan if best is None else best,
+    }
+    reasons = [
+        f"no adversary has a mean JSD above {FAR}" if isnan(value) else None for value in found.values()
+    ]
+    yield where | {"measure": [*found], "value": [*found.values()], "reason": reasons}
 
 
 def gaps(
@@ -156,8 +214,13 @@ def attefa_rows(
     """
     encoded, classes = corpus.splits[split], len(base.classes)
     best = attefa.constant(base.said[split], encoded)
-    apart = {start: _means(base, other, split) for start, other in adversaries.items()}
-    losses = {start: _loss(_means(base, other, select_on), classes) for start, other in adversaries.items()}
+    moves = movable(encoded)
+    apart = {start: _means(base, other, split, moves) for start, other in adversaries.items()}
+    selecting = movable(corpus.splits[select_on])
+    losses = {
+        start: _loss(_means(base, other, select_on, selecting), classes)
+        for start, other in adversaries.items()
+    }
     losses["constant"] = _loss(attefa.constant(base.said[select_on], corpus.splits[select_on]), classes)
     values = {
         start: attefa.attefa(one.tvd, one.jsd, classes=classes)
@@ -175,28 +238,45 @@ def attefa_rows(
             same_class_share=float(np.bincount(said).max() / len(said)),
         )
     cold, winner = next(iter(adversaries)), min(losses, key=losses.__getitem__)
-    own = {**setting, "starts": len(adversaries)}
-    yield (
-        adversaries[cold].where(split, own)
-        | {"versus": BASE}
-        | _summary(values[cold], values[winner], best, classes=classes)
-    )
-    yield (
-        adversaries[cold].where(split, {**own, "start": winner}) | {"versus": BASE} | _column(attefa_won=1.0)
-    )
+    own = {**setting, "starts": len(adversaries), "cold": cold}
+    where = adversaries[cold].where(split, own) | {"versus": BASE}
+    above = _above_chance(base.said[split], encoded)
+    yield where | _summary(values[cold], values[winner], best, classes=classes, above_chance=above)
+    yield where | _column(texts_that_cannot_move=float((~moves).sum()), base_above_chance=above)
+    won = adversaries[cold].where(split, {**own, "start": winner}) | {"versus": BASE}
+    best_one = {**apart, "constant": best}[winner]
+    yield won | _column(attefa_won=1.0, best_output_distance=best_one.tvd, best_attention_jsd=best_one.jsd)
 
 
-def _summary(cold: float, value: float, best: Distances, *, classes: int) -> Part:
-    """AtteFa of the papers' procedure and the best, beside their cap; 1 where the cold one was not found."""
+def _above_chance(said: Said, encoded: Encoded) -> float:
+    """By how much a model is more often right than who always says the commonest label."""
+    right = (said.probability.argmax(-1) == encoded.labels).mean()
+    return float(right - np.bincount(encoded.labels).max() / len(encoded))
+
+
+def _summary(cold: float, value: float, best: Distances, *, classes: int, above_chance: float) -> Part:
+    """AtteFa of the papers' procedure and the best, beside their cap; 1 where the cold one was not found.
+
+    Of a base that is not above chance there is no adjusted number: its attention tells nothing of the labels.
+    """
     cap = attefa.attefa_cap(best, classes=classes)
-    return _column(
+    adjusted = {
+        "attefa_cold_adjusted": attefa.attefa_adjusted(cold, best, classes=classes),
+        "attefa_adjusted": attefa.attefa_adjusted(value, best, classes=classes),
+    }
+    if above_chance <= 0:
+        adjusted = dict.fromkeys(adjusted, nan)
+    part = _column(
         attefa_cold=cold,
         attefa_best=value,
         attefa_cap=cap,
-        attefa_cold_adjusted=attefa.attefa_adjusted(cold, best, classes=classes),
-        attefa_adjusted=attefa.attefa_adjusted(value, best, classes=classes),
-        adversary_not_found=float(cold > cap + ROUNDING),
+        adversary_not_found=nan if isnan(cold) else float(cold > cap + ROUNDING),
+        **adjusted,
     )
+    if above_chance <= 0:
+        reasons = zip(part["measure"], part["reason"], strict=True)
+        part["reason"] = [_AT_CHANCE if name in adjusted else reason for name, reason in reasons]
+    return part
 
 
 def _column(**values: float) -> Part:
@@ -207,7 +287,10 @@ def _column(**values: float) -> Part:
     return {"measure": [*values], "value": [float(value) for value in values.values()], "reason": reasons}
 
 
+_AT_CHANCE = "the base model is not above chance"
 _UNDEFINED = {
+    **dict.fromkeys(("output_distance", "attention_jsd"), "no text of two tokens or more"),
+    **dict.fromkeys(("attefa_cold", "attefa_best", "attefa_cap"), "neither output nor attention moved"),
     "attefa_adjusted": "the constant predictor moves no less than its attention",
     "attefa_cold_adjusted": "the constant predictor moves no less than its attention",
     "attefa": "neither output nor attention moved",
@@ -220,9 +303,13 @@ def _metrics(said: Said, encoded: Encoded, where: Part) -> Part:
     return where | {"measure": [*found], "value": [*found.values()], "reason": reasons}
 
 
-def _means(base: Answers, other: Answers, split: Split) -> Distances:
+def _means(base: Answers, other: Answers, split: Split, among: NDArray[np.bool_]) -> Distances:
+    """The mean distances of these texts."""
+    if not among.any():
+        return Distances(nan, nan)
     own, said = other.said[split], base.said[split]
-    return Distances(float(outputs_apart(own, said).mean()), float(attention_apart(own, said).mean()))
+    tvd, jsd = outputs_apart(own, said)[among].mean(), attention_apart(own, said)[among].mean()
+    return Distances(float(tvd), float(jsd))
 
 
 def _loss(apart: Distances, classes: int) -> float:
@@ -239,11 +326,13 @@ def _counts(said: Said, encoded: Encoded, binary: bool) -> NDArray[np.float64]:
 
 
 def _gap(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The difference of two ratios of sums, from (resample, example, [above, below] of each)."""
-    sums = drawn.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio: NDArray[np.float64] = sums[:, 0] / sums[:, 1] - sums[:, 2] / sums[:, 3]
-    return ratio
+    """The difference of two ratios of sums, from (resample, example, [above, below] of each).
+
+    A ratio of nothing is 0, as the F1 is where no text is positive or predicted to be.
+    """
+    above, below = drawn.sum(axis=1).reshape(-1, 2, 2).transpose(2, 0, 1)
+    ratio: NDArray[np.float64] = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+    return ratio[:, 0] - ratio[:, 1]
 
 
 def _weights(path: Path, ids: Ragged | None) -> Ragged | None:

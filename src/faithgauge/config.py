@@ -6,6 +6,7 @@ what does not change one (threads, folders, progress) is an argument where it is
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -144,9 +145,9 @@ class AdversaryConfig:
     `divergence`: "jsd" is AtteFa's loss, scaled and without a weight; "kl" that of Wiegreffe & Pinter, whose
     `weight` is their λ. `start` is where its weights come from: drawn anew ("fresh"), those of the base
     ("base"), these with the scores of the attention negated ("negated") or its module drawn anew
-    ("redrawn"), or drawn anew and first trained, for `warm_epochs`, to attend to what the base attends to
-    least ("warm"). Another `draw` draws otherwise; draw 0 of "fresh" has the weights that the seed gives any
-    model.
+    ("redrawn"), or drawn anew and first trained, for `warm_epochs`, to say what the base says while attending
+    to all tokens alike ("warm"). Another `draw` draws otherwise; draw 0 of "fresh" has the weights that the
+    seed gives any model.
     """
 
     divergence: Literal["jsd", "kl"] = "jsd"
@@ -156,22 +157,32 @@ class AdversaryConfig:
     warm_epochs: AtLeastOne = 2
 
 
+_WEIGHTS = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+
+
 @dataclass(frozen=True)
 class AdversaryPlan:
     """The adversaries of a study. `weights` are those of the sweep with "kl", `starts` those of AtteFa.
 
+    Weights may be given by data set, ``{sst = [0, 1e-3]}``; one that is not named has those of the default.
     A start is written with the number of its draw where there are several: ``fresh``, ``fresh:1``. With a
     `base_seed` of "own" every seed has a base model of its own, with "first" all adversaries oppose that of
     the first seed. Each is trained for at most `epochs`, ends after `patience` epochs without a better loss
     on `select_on` (by default where its base was selected), and is kept at its best.
     """
 
-    weights: tuple[NotNegative, ...] = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+    weights: tuple[NotNegative, ...] | Mapping[str, tuple[NotNegative, ...]] = _WEIGHTS
     starts: tuple[str, ...] = ("fresh",)
     base_seed: Literal["own", "first"] = "own"
     epochs: AtLeastOne = 80
     patience: AtLeastOne = 10
     select_on: Literal["validation", "test"] | None = None
+
+    def weights_of(self, dataset: str) -> tuple[float, ...]:
+        """The weights of the sweep on a data set, whatever its variant."""
+        if not isinstance(self.weights, Mapping):
+            return self.weights
+        return self.weights.get(dataset.partition("@")[0]) or AdversaryPlan().weights_of(dataset)
 
 
 @dataclass(frozen=True)

@@ -82,3 +82,29 @@ class Gauge(Job):
             setting=self.setting,
         )
         results.write_parts(parts, here.folder / results.ROWS)
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep(Job):
+    """The curve of the adversaries of all weights λ: convex or concave, and the best of those far away."""
+
+    base: Job
+    adversaries: tuple[Job, ...]
+    weights: tuple[float, ...]
+    data: Job
+    split: Split = "test"
+    setting: Mapping[str, Any] = field(default_factory=dict)
+
+    def run(self, here: Here) -> None:
+        from faithgauge import comparing
+
+        corpus = corpus_of(here, self.data)
+        kept = [comparing.kept(here.path(job), corpus) for job in self.adversaries]
+        parts = comparing.sweep(
+            comparing.kept(here.path(self.base), corpus),
+            dict(zip(self.weights, kept, strict=True)),
+            corpus.splits[self.split],
+            split=self.split,
+            setting=self.setting,
+        )
+        results.write_parts(parts, here.folder / results.ROWS)

@@ -434,3 +434,35 @@ def test_the_trained_model_of_jain_and_wallace_gives_their_attention_and_probabi
     assert expected[:, width:].count_nonzero() == 0
     found = probabilities(output.logits)[:, 1]
     torch.testing.assert_close(found, torch.from_numpy(values["pred_prob"]), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("encoder", ["mlp", "average"])
+@pytest.mark.parametrize("attention", ["additive", "dot"])
+@pytest.mark.parametrize("distribution", ["softmax", "sparsemax", "uniform"])
+def test_word_by_word_in_training_is_the_same_model(encoder: str, attention: str, distribution: str) -> None:
+    """Logits, attention and every gradient, whether each token is scored or each distinct word once."""
+    batch = batch_of([[SOS, 4, 5, 4, 4, EOS], [SOS, 6, EOS], [SOS, EOS]])
+    found = []
+    for training in (True, False):
+        model = classifier(encoder, attention=attention, distribution=distribution).train(training)
+        output = model(batch)
+        (output.logits.sum() + (output.attention**2).sum()).backward()
+        gradients = {name: value.grad for name, value in model.named_parameters() if value.grad is not None}
+        found.append((output, gradients))
+    (by_word, ours), (by_token, theirs) = found
+    torch.testing.assert_close(by_word.logits, by_token.logits)
+    torch.testing.assert_close(by_word.attention, by_token.attention)
+    assert by_word.hidden is None
+    assert by_token.hidden is not None
+    assert ours.keys() == theirs.keys()
+    for name, gradient in ours.items():
+        torch.testing.assert_close(gradient, theirs[name])
+
+
+@pytest.mark.parametrize("encoder", ["mlp", "average"])
+def test_word_by_word_takes_attention_that_is_given(encoder: str) -> None:
+    batch = batch_of([[SOS, 4, 5, 4, EOS]])
+    given = torch.tensor([[0.0, 0.5, 0.2, 0.3, 0.0]])
+    model = classifier(encoder)
+    torch.testing.assert_close(model.train()(batch, given).logits, model.eval()(batch, given).logits)
+    assert model.train()(batch, given).attention is given

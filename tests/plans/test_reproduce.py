@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from faithgauge.errors import ConfigError, DataError
-from faithgauge.papers.published import PAPERS
+from faithgauge.papers.published import PAPERS, published
 from faithgauge.plans import reproduce
 from faithgauge.plans.reproduce import Wish, reproduction, there
 from faithgauge.plans.study import Study, read
@@ -75,8 +75,29 @@ def test_what_is_unknown_is_answered_with_what_is_known(
 
 
 def test_a_paper_without_a_recipe_says_so() -> None:
-    with pytest.raises(ConfigError, match="attefa: there is no recipe yet"):
-        reproduction(Wish("attefa"))
+    with pytest.raises(ConfigError, match="recursive-roar-2022: there is no recipe yet"):
+        reproduction(Wish("recursive-roar-2022"))
+
+
+def test_one_start_is_the_papers_with_one_base_and_several_are_the_honest_ones() -> None:
+    one, several = (reproduction(Wish("attefa", datasets=("mock-1",), starts=n)) for n in (None, 3))
+    assert (one.study.adversary.starts, one.study.adversary.base_seed) == (("fresh",), "first")
+    assert several.study.adversary.starts == ("fresh", "warm", "negated")
+    assert several.study.adversary.base_seed == "own"
+
+
+def test_the_seeds_of_a_recipe_are_taken_from_the_front() -> None:
+    found = reproduction(Wish("attefa", datasets=("mock-1",), seeds=3))
+    assert found.study.seeds == (10, 50, 257)
+    assert len(reproduction(Wish("attefa", datasets=("mock-1",))).study.seeds) == 9
+
+
+def test_the_weights_of_a_sweep_are_those_of_the_printed_table() -> None:
+    own = reproduction(Wish("wiegreffe-pinter-2019", datasets=("planted",))).study.adversary
+    for dataset in ("anemia", "diabetes", "sst", "imdb"):
+        cells = published("wiegreffe-pinter-2019", "5")
+        printed = {float(cell.keys["lambda"]) for cell in cells if cell.dataset == dataset}
+        assert set(own.weights_of(dataset)) == printed
 
 
 def test_more_seeds_than_the_recipe_has_are_counted_from_zero() -> None:

@@ -15,6 +15,7 @@ from faithgauge.cli.options import Json
 from faithgauge.cli.output import emit, err, out, printable
 from faithgauge.cli.studies import Changes, StoreFolder, store_at
 from faithgauge.errors import ConfigError
+from faithgauge.report.advice import uniform_attention
 
 if TYPE_CHECKING:
     from faithgauge.engine.store import Store
@@ -44,6 +45,14 @@ Tests = Annotated[str, _several("--test", "Tests, such as agreement")]
 Datasets = Annotated[str, _several("--dataset", "Data sets, in the paper's variant where there is one")]
 Encoders = Annotated[str, _several("--encoder", "Encoders")]
 Seeds = Annotated[int | None, typer.Option(min=1, help="How many; as the recipe has.", show_default=False)]
+Starts = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="So many starts of each adversary, and a base model for each seed; as the recipe has.",
+        show_default=False,
+    ),
+]
 Instances = Annotated[
     int | None, typer.Option(min=1, help="At most so many texts are explained.", show_default=False)
 ]
@@ -63,6 +72,7 @@ def command(
     dataset: Datasets = "",
     encoder: Encoders = "",
     seeds: Seeds = None,
+    starts: Starts = None,
     instances: Instances = None,
     fractions: Fractions = "",
     embeddings: Embeddings = None,
@@ -94,6 +104,7 @@ def command(
         datasets=_names(dataset),
         encoders=_names(encoder),
         seeds=seeds,
+        starts=starts,
         instances=instances,
         fractions=shares(fractions),
         quick=quick,
@@ -122,6 +133,7 @@ def _beside(
     found: Reproduction, store: Store, *, quick: bool
 ) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:
     """Published numbers beside ours, for the data sets and encoders of this study, and the verdicts."""
+    from faithgauge.papers.adversaries import best_of_starts
     from faithgauge.papers.compare import compare, judged
     from faithgauge.papers.published import published
     from faithgauge.plans.reproduce import ours
@@ -130,7 +142,7 @@ def _beside(
     if quick:
         numbers = [replace(one, note="; ".join(filter(None, (one.note, "quick run")))) for one in numbers]
     datasets = {cell.data.name.partition("@")[0] for cell in found.cells}
-    encoders = {cell.model.model.encoder for cell in found.cells}
+    encoders = {cell.model.model.encoder for cell in found.cells} | {one.encoder for one in numbers}
     tables = dict.fromkeys(recipe.table for recipe in found.recipes if recipe.table)
     cells = [
         cell
@@ -139,7 +151,11 @@ def _beside(
         if cell.dataset in datasets and cell.encoder in encoders
     ]
     rows = compare(cells, numbers, recipes=found.recipes, at_hand=datasets)
-    return rows, judged(found.paper.key, numbers)
+    findings = judged(found.paper.key, numbers)
+    if best := best_of_starts(numbers):
+        claims = [one for one in judged(found.paper.key, best) if one["verdict"] != "untested"]
+        findings += [one | {"name": f"{one['name']}, best of starts"} for one in claims]
+    return rows, findings
 
 
 def _print(rows: list[dict[str, Any]], findings: list[dict[str, str]]) -> None:
@@ -156,6 +172,9 @@ def _print(rows: list[dict[str, Any]], findings: list[dict[str, str]]) -> None:
         for row in mine:
             grid.add_row(*_cells(row))
         out.print(grid)
+        for row in mine:
+            if row["metric"] in ("f1_positive_gap", "accuracy_gap"):
+                out.print(printable(f"  {uniform_attention(row['ours'], row['low'], row['high'])}"))
         for note in dict.fromkeys(row["note"] for row in mine if row["note"]):
             out.print(printable(f"  {note}"), style="dim")
     for line in drawn(curves):

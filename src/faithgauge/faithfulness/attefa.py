@@ -13,7 +13,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from faithgauge.faithfulness.compared import largest_distance
+from faithgauge.faithfulness.compared import largest_distance, movable
 from faithgauge.faithfulness.divergence import JSD_MAX
 from faithgauge.types import Encoded, Ragged, Said
 
@@ -40,6 +40,8 @@ def attefa(tvd: float, jsd: float, *, classes: int) -> float:
     Range: [0, 1]; 1 where the output moves as much as the attention, 0 where it does not move at all.
     """
     moved, far = tvd / largest_distance(classes), jsd / JSD_MAX
+    if np.isnan(moved + far):
+        return nan
     if far == 0:
         return 1.0 if moved > 0 else nan
     return min(moved / far, 1.0)
@@ -56,18 +58,23 @@ def constant(said: Said, encoded: Encoded) -> Distances:
     TVD: the least mean of ½ Σ_c |x_c − p̂_c| over the constants x, half of it for two classes;
     JSD: the mean of max_α JSD(α, α̂), all weight on the token that has least.
 
+    Both are means over the texts of two tokens or more, since no other attention can be changed.
+
     A convex function of the attention is largest where one token has all of it, and
     JSD(1_t, α̂) = ln 2 + ½ (α̂_t ln α̂_t − (1 + α̂_t) ln(1 + α̂_t)) falls with α̂_t.
 
     Cost: one sort for each class.
     """
-    p = said.probability.astype(np.float64)
+    among = movable(encoded)
+    if not among.any():
+        return Distances(nan, nan)
+    p = said.probability[among].astype(np.float64)
     moved = np.abs(p - best_constant(p)).sum(-1).mean() / 2 * largest_distance(p.shape[1])
     assert said.attention is not None
     far = [furthest(said.attention, encoded.spans)]
     if said.pair is not None and encoded.pair_spans is not None:
         far.append(furthest(said.pair, encoded.pair_spans))
-    return Distances(float(moved), float(np.mean(far)))
+    return Distances(float(moved), float(np.mean([part[among] for part in far])))
 
 
 def attefa_cap(best: Distances, *, classes: int) -> float:

@@ -17,7 +17,7 @@ from torch import Tensor
 from faithgauge.encode.batching import padded, reading_batches
 from faithgauge.errors import UnsupportedError
 from faithgauge.faithfulness.divergence import HALF_TVD_MAX, PAPERS, TVD_MAX, jsd, kl, tvd
-from faithgauge.types import Ragged, Said
+from faithgauge.types import Encoded, Ragged, Said
 
 Floats = NDArray[np.float64]
 Divergence = Literal["jsd", "kl"]
@@ -66,6 +66,14 @@ def attention_apart(one: Said, other: Said, kind: Divergence = "jsd") -> Floats:
     return mean
 
 
+def movable(encoded: Encoded) -> NDArray[np.bool_]:
+    """Which texts have two tokens or more, in either text of a pair: no other attention can be changed."""
+    most = _tokens(encoded.spans)
+    if encoded.pair_spans is not None:
+        most = np.maximum(most, _tokens(encoded.pair_spans))
+    return most > 1
+
+
 def max_attention(said: Said) -> Floats:
     """The largest weight of every (first) text; nan where there is no token."""
     assert said.attention is not None
@@ -74,6 +82,13 @@ def max_attention(said: Said) -> Floats:
     full = weights.lengths() > 0
     largest[full] = np.maximum.reduceat(weights.values, weights.offsets[:-1][full])
     return np.where(largest > 0, largest, np.nan)
+
+
+def _tokens(spans: Ragged) -> NDArray[np.int64]:
+    """How many tokens of each text can be attended to."""
+    real = np.concatenate([[0], np.cumsum(np.asarray(spans.values[:, 0]) >= 0)])
+    count: NDArray[np.int64] = np.diff(real[spans.offsets])
+    return count
 
 
 def _apart(first: Ragged, second: Ragged, kind: Divergence) -> Floats:

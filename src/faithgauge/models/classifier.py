@@ -90,7 +90,10 @@ class AttentionClassifier(nn.Module):
         return f"{self.config}, {self.shape}"
 
     def forward(self, batch: Batch, attention: Tensor | None = None) -> Output:
-        return self._from_rows(self.embedding(batch.ids), batch, attention)
+        rows = self.embedding(batch.ids)
+        if self.training and self.form == "single" and hasattr(self.encoder, "states"):
+            return self._by_word(rows, batch, attention)
+        return self._from_rows(rows, batch, attention)
 
     def embed(self, batch: Batch) -> Float[Tensor, "batch token embed"]:
         return cast("Rows", self.embedding(batch.ids)).spread()
@@ -166,6 +169,19 @@ class AttentionClassifier(nn.Module):
         hidden, _ = self.encoder(rows, batch.lengths)
         second = None if self.form == "single" else self._second(batch)
         return self._from_hidden(hidden, batch, second, given=given)
+
+    def _by_word(self, rows: Rows, batch: Batch, given: Tensor | None) -> Output:
+        """The output where the state of a token is that of its word: each distinct word is encoded and scored
+        once. In training, where nobody asks for the states of all tokens.
+        """
+        states = cast("Callable[[Tensor], Tensor]", self.encoder.states)(rows.vectors)
+        attention = given
+        if attention is None:
+            by_word = self.attention(states[None], None)[0]
+            scores = by_word.index_select(0, rows.places.flatten()).view(rows.places.shape)
+            attention = self.distribution(scores, batch.maskable, self.config.temperature)
+        weights = states.new_zeros(len(batch), len(states)).scatter_add(1, rows.places, attention)
+        return Output(self._logits(weights @ states, batch), attention)
 
     def _from_hidden(
         self, hidden: Tensor, batch: Batch, second: _Second | None, *, given: Tensor | None

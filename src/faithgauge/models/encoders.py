@@ -7,6 +7,7 @@ text. Padding changes neither. What is linear or pointwise in the input is compu
 
 Where the first thing that happens to a vector is an affine map, an encoder has that map as `enter`, and goes
 on from its result with `forward_entered`: what asks for many variants of one text computes it once for all.
+Where the state of a token depends on nothing but its vector, `states` maps vectors to states.
 """
 
 from __future__ import annotations
@@ -177,8 +178,15 @@ class MLP(nn.Module):
         return cast("Tensor", self.layer(vectors))
 
     def forward_entered(self, rows: Rows, lengths: Lengths) -> tuple[Hidden, Final]:
-        hidden = Rows(torch.sigmoid(rows.vectors * 2) * 2 - 1, rows.places).spread()
+        hidden = Rows(self._activated(rows.vectors), rows.places).spread()
         return hidden, _mean(hidden, valid_tokens(lengths, rows.places.shape[1]))
+
+    def states(self, vectors: Float[Tensor, "vocab embed"]) -> Float[Tensor, "vocab hidden"]:
+        """The state of each vector, which is the same wherever it stands."""
+        return self._activated(self.enter(vectors))
+
+    def _activated(self, entered: Tensor) -> Tensor:
+        return torch.sigmoid(entered * 2) * 2 - 1
 
 
 class Average(nn.Module):
@@ -203,8 +211,15 @@ class Average(nn.Module):
         return cast("Tensor", self.layer(vectors))
 
     def forward_entered(self, rows: Rows, lengths: Lengths) -> tuple[Hidden, Final]:
-        hidden = Rows(F.relu(rows.vectors), rows.places).spread()
+        hidden = Rows(self._activated(rows.vectors), rows.places).spread()
         return hidden, _mean(hidden, valid_tokens(lengths, rows.places.shape[1]))
+
+    def states(self, vectors: Float[Tensor, "vocab embed"]) -> Float[Tensor, "vocab hidden"]:
+        """The state of each vector, which is the same wherever it stands."""
+        return self._activated(self.enter(vectors))
+
+    def _activated(self, entered: Tensor) -> Tensor:
+        return F.relu(entered)
 
 
 class SmallTransformer(nn.Module):

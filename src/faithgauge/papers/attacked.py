@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from faithgauge.papers.cells import Ours
-from faithgauge.papers.tidy import RESAMPLES, Columns, Group, Known, _groups, _ratio, _varied, _where
+from faithgauge.papers.tidy import RESAMPLES, Columns, Group, Known, _ratio, groups, varied, where
 from faithgauge.stats.interval import crossed
 
 Floats = NDArray[np.float64]
@@ -49,7 +49,7 @@ def adversarial(rows: Columns, known: Known, *, adversary: str) -> list[Ours]:
     The mean is also told by the largest attention of the texts; the correlation is Spearman's.
     """
     mark = f'"adversary":"{adversary}"'
-    own = _where(rows, np.array([mark in setting for setting in rows["setting"]], dtype=bool))
+    own = where(rows, np.array([mark in setting for setting in rows["setting"]], dtype=bool))
     found: list[Ours] = []
     for group, keys, largest in _grouped(own, known, MEASURES):
         metric = keys.pop("measure")
@@ -74,11 +74,11 @@ def _grouped(
     rows: Columns, known: Known, measures: tuple[str, ...]
 ) -> Iterator[tuple[Group, dict[str, str], Floats]]:
     """The values of all texts and of those of each class, with keys and the texts' largest attention."""
-    chosen = _where(rows, np.isin(rows["measure"].astype(str), measures))
+    chosen = where(rows, np.isin(rows["measure"].astype(str), measures))
     beside = {**chosen, "value": _largest(chosen, rows)}
     for by in (("measure",), ("measure", "class")):
-        for (own, group), (_, largest) in zip(_groups(chosen, by), _groups(beside, by), strict=True):
-            keys = {**_varied(group.setting), **_of_epsilon(group), "measure": own["measure"]}
+        for (own, group), (_, largest) in zip(groups(chosen, by), groups(beside, by), strict=True):
+            keys = {**varied(group.setting), **_of_epsilon(group), "measure": own["measure"]}
             if "class" in own:
                 order = list(known.classes.get(group.dataset, ()))
                 if own["class"] not in order:
@@ -93,7 +93,7 @@ def _grouped(
 
 def _largest(chosen: Columns, rows: Columns) -> Floats:
     """The largest attention of the text of each row, from the rows of the same job that say it."""
-    beside = _where(rows, rows["measure"] == "max_attention")
+    beside = where(rows, rows["measure"] == "max_attention")
     known = dict(zip(_texts(beside), beside["value"].tolist(), strict=True))
     return np.array([known.get(text, np.nan) for text in _texts(chosen)], dtype=np.float64)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,31 @@ class Group:
     encoder: str
     setting: Mapping[str, Any]
     values: NDArray[np.float64]
+    seeds: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        """What tells it from others of the same columns."""
+        return self.dataset, self.encoder, json.dumps(self.setting, sort_keys=True)
+
+    def by_seed(self) -> NDArray[np.float64]:
+        """The mean over the examples of each seed; those without a value do not count."""
+        known = ~np.isnan(self.values)
+        with np.errstate(invalid="ignore"):
+            mean: NDArray[np.float64] = np.where(known, self.values, 0.0).sum(1) / known.sum(1)
+        return mean
+
+    def over_seeds(self, metric: str, keys: Mapping[str, str], more: str = "") -> Ours:
+        """The mean over seeds with Student's interval, and the standard deviation (of the population)."""
+        values = self.by_seed()
+        interval, known = student(values), values[~np.isnan(values)]
+        spread = float(known.std()) if len(known) > 1 else None
+        found = self.ours(metric, keys, interval=interval, spread=spread)
+        return replace(found, n_seeds=len(values), note="; ".join(filter(None, (found.note, more))))
+
+    def single(self, metric: str, keys: Mapping[str, str], value: float) -> Ours:
+        """A number of one seed, or one that needs none, which has no interval."""
+        return Ours(self.dataset, self.encoder, metric, value, keys, n_seeds=1, note=note(self.setting))
 
     def ours(self, metric: str, keys: Mapping[str, str], *, interval: Interval, spread: float | None) -> Ours:
         return Ours(
@@ -72,9 +97,9 @@ def agreement(rows: Columns, known: Known) -> list[Ours]:
     """
     found = []
     for metric, measure in (("kendall_tau", "kendall_tau"), ("sig_frac", "kendall_p")):
-        chosen = _where(rows, rows["measure"] == measure)
+        chosen = where(rows, rows["measure"] == measure)
         for by in (("explainer", "versus"), ("explainer", "versus", "class")):
-            for own, group in _groups(chosen, by):
+            for own, group in groups(chosen, by):
                 pair = [_plain(own[name], known.names) for name in ("explainer", "versus")]
                 keys = dict(zip(("measure_a", "measure_b"), pair, strict=True))
                 if "class" in own:
@@ -82,7 +107,7 @@ def agreement(rows: Columns, known: Known) -> list[Ours]:
                     if own["class"] not in order:
                         continue
                     keys["class"] = str(order.index(own["class"]))
-                found.append(_agreement(group, metric, {**keys, **_varied(group.setting)}))
+                found.append(_agreement(group, metric, {**keys, **varied(group.setting)}))
     return found
 
 
@@ -90,12 +115,12 @@ def performance(rows: Columns, known: Known) -> list[Ours]:
     """The metrics of the models by split: the mean over seeds, and Student's interval of it."""
     found = []
     for metric in dict.fromkeys(known.metrics):
-        for own, group in _groups(_where(rows, rows["measure"] == metric), ("split",)):
+        for own, group in groups(where(rows, rows["measure"] == metric), ("split",)):
             if "masking" in group.setting:  # a point of a curve, not the model itself
                 continue
             values = group.values[:, 0]
             interval = student(values)
-            keys = {"split": own["split"], **_varied(group.setting)}
+            keys = {"split": own["split"], **varied(group.setting)}
             spread = float(values.std()) if len(values) > 1 else None
             found.append(group.ours(metric, keys, interval=interval, spread=spread))
     return found
@@ -132,7 +157,7 @@ def _ratio(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
     return mean
 
 
-def _groups(rows: Columns, by: Sequence[str]) -> Iterator[tuple[dict[str, str], Group]]:
+def groups(rows: Columns, by: Sequence[str]) -> Iterator[tuple[dict[str, str], Group]]:
     """The rows by data set, encoder, setting and these columns, in order; their values by seed."""
     columns = ("dataset", "model", "setting", *by)
     if not len(rows["value"]):
@@ -147,11 +172,27 @@ def _groups(rows: Columns, by: Sequence[str]) -> Iterator[tuple[dict[str, str], 
         examples, example = np.unique(rows["example"][mine].astype(str), return_inverse=True)
         values = np.full((len(seeds), len(examples)), np.nan)
         values[seed, example] = rows["value"][mine].astype(np.float64)
-        group = Group(of["dataset"], of["model"], json.loads(of["setting"]), values)
+        group = Group(
+            of["dataset"],
+            of["model"],
+            json.loads(of["setting"]),
+            values,
+            tuple(int(one) for one in seeds if one == one),
+        )
         yield {name: of[name] for name in by}, group
 
 
-def _where(rows: Columns, chosen: NDArray[np.bool_]) -> Columns:
+def apart(rows: Columns, names: Sequence[str]) -> Columns:
+    """The rows with these entries of their setting as columns of their own, "" where there is none."""
+    texts, which = np.unique(rows["setting"].astype(str), return_inverse=True)
+    parsed = [json.loads(text) for text in texts]
+    found = {name: np.array([str(one.pop(name, "")) for one in parsed], object)[which] for name in names}
+    rest = np.array([json.dumps(one, sort_keys=True) for one in parsed], object)[which]
+    return {**rows, **found, "setting": rest}
+
+
+def where(rows: Columns, chosen: NDArray[np.bool_]) -> Columns:
+    """The rows that are chosen."""
     return {name: column[chosen] for name, column in rows.items()}
 
 
@@ -160,7 +201,7 @@ def _plain(label: str, names: Mapping[str, str]) -> str:
     return names.get(name, name)
 
 
-def _varied(setting: Mapping[str, Any]) -> dict[str, str]:
+def varied(setting: Mapping[str, Any]) -> dict[str, str]:
     """What papers vary of a model beside its encoder: an attention that is not the usual one is a key."""
     keys = {}
     if setting.get("attention", "additive") != "additive":
@@ -173,10 +214,15 @@ def _number(value: float) -> float | None:
 
 
 NUMBERS: Table[Numbers] = Table(
-    "test with numbers of a paper",
+    "test that papers print numbers of",
     {
         "performance": performance,
         "agreement": agreement,
+        "uniform": "faithgauge.papers.retrained:uniform",
+        "seed_variance": "faithgauge.papers.retrained:seed_variance",
+        "guides": "faithgauge.papers.retrained:guides",
+        "trained_adversary": "faithgauge.papers.retrained:trained_adversary",
+        "attefa": "faithgauge.papers.adversaries:attefa",
         "permutation": "faithgauge.papers.attacked:permutation",
         "adversarial_search": "faithgauge.papers.attacked:adversarial_search",
         "exact_adversary": "faithgauge.papers.attacked:exact_adversary",

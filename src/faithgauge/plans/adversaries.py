@@ -12,24 +12,29 @@ from typing import Literal
 from faithgauge import jobs, judging
 from faithgauge.config import AdversaryConfig
 from faithgauge.engine.job import Job
+from faithgauge.errors import UnsupportedError
 from faithgauge.plans.grid import Cell, with_seed
 from faithgauge.plans.starts import read_start
 
 
 def trained_adversary(cell: Cell) -> list[Job]:
-    """How far the attention of an adversary gets, and its output moves, for each weight λ of the sweep."""
+    """How far the attention of an adversary gets, and its output moves, for each weight λ of the sweep.
+
+    Beside them stands what they say together: whether the curve is convex, and the best that is far away.
+    """
     base = _base(cell)
-    return [
-        judging.Compare(
-            answer(cell, base, everywhere=True),
-            answer(cell, adversary(cell, AdversaryConfig("kl", weight), base)),
-            cell.data,
-            split,
-            {"against": "adversary", "lambda": weight, **_of_base(base)},
-        )
-        for weight in cell.study.adversary.weights
-        for split in cell.study.splits
-    ]
+    weights = cell.study.adversary.weights_of(cell.data.name)
+    own = answer(cell, base, everywhere=True)
+    opposed = [answer(cell, adversary(cell, AdversaryConfig("kl", weight), base)) for weight in weights]
+    setting = {"against": "adversary", **_of_base(base)}
+    found: list[Job] = [jobs.Evaluate(base, cell.data, cell.study.splits)]
+    for split in cell.study.splits:
+        found += [
+            judging.Compare(own, other, cell.data, split, {**setting, "lambda": weight})
+            for weight, other in zip(weights, opposed, strict=True)
+        ]
+        found.append(judging.Sweep(own, tuple(opposed), weights, cell.data, split, setting))
+    return found
 
 
 def attefa(cell: Cell) -> list[Job]:
@@ -76,6 +81,11 @@ def answer(cell: Cell, model: jobs.Train, *, everywhere: bool = False) -> jobs.A
 
 def _base(cell: Cell) -> jobs.Train:
     """The model that is opposed: the cell's own, or that of the study's first seed."""
+    if cell.model.model.distribution == "uniform" and not cell.model.factory:
+        raise UnsupportedError(
+            "an adversary needs attention that is trained, found distribution 'uniform'; leave it out of "
+            "this study: the test 'uniform' trains such models beside the others"
+        )
     if cell.study.adversary.base_seed == "own":
         return cell.model
     return with_seed(cell.model, cell.study.seeds[0])

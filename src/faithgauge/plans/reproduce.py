@@ -28,10 +28,20 @@ from faithgauge.papers.published import PAPERS, Paper
 from faithgauge.papers.recipes import Recipe
 from faithgauge.plans.grid import Cell, cells, targets_of
 from faithgauge.plans.minutes import minutes
+from faithgauge.plans.starts import starts
 from faithgauge.plans.study import Study, read
 from faithgauge.registry import unknown
 
-OURS = ("data.names", "seeds", "tests", "model.encoder", "instances", "roar.fractions")
+OURS = (
+    "data.names",
+    "seeds",
+    "tests",
+    "model.encoder",
+    "instances",
+    "adversary.starts",
+    "adversary.base_seed",
+    "roar.fractions",
+)
 """Keys of the study that are changed here, and not by the user."""
 QUICK = {"instances": 100, "train.epochs": 2}
 """What `quick` changes beside leaving one seed: enough to see that it runs, too little to compare."""
@@ -39,7 +49,10 @@ QUICK = {"instances": 100, "train.epochs": 2}
 
 @dataclass(frozen=True)
 class Wish:
-    """What of a paper is asked for; what is left empty is the recipe's own. `changes` are as for a study."""
+    """What of a paper is asked for; what is left empty is the recipe's own. `changes` are as for a study.
+
+    With several `starts` of adversaries each seed has a base model of its own.
+    """
 
     paper: str
     tables: tuple[str, ...] = ()
@@ -48,6 +61,7 @@ class Wish:
     datasets: tuple[str, ...] = ()
     encoders: tuple[str, ...] = ()
     seeds: int | None = None
+    starts: int | None = None
     instances: int | None = None
     fractions: tuple[float, ...] = ()
     quick: bool = False
@@ -98,6 +112,7 @@ def ours(found: Reproduction, store: Store) -> list[Ours]:
     numbers = [number for test in tests for number in tidy.NUMBERS[test](columns, known)]
     if any("walltime_minutes" in recipe.metrics for recipe in found.recipes):
         numbers += minutes(found.cells, store)
+    # Two tests may tell the same number, such as the F1 of the base model.
     return list({(place(one), one.dataset): one for one in numbers}.values())
 
 
@@ -207,6 +222,10 @@ def _changes(
         changes["instances"] = wish.instances
     if wish.fractions:
         changes["roar.fractions"] = wish.fractions
+    if wish.starts:
+        changes["adversary.starts"] = starts(wish.starts)
+    if (wish.starts or 1) > 1:  # the honest procedure: see `AdversaryPlan`
+        changes["adversary.base_seed"] = "own"
     return [*(f"{key}={json.dumps(value)}" for key, value in changes.items()), *wish.changes]
 
 

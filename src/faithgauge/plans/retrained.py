@@ -25,7 +25,7 @@ def uniform(cell: Cell) -> list[Job]:
     """How well the model does when all tokens get the same attention, in training as in the test."""
     flat = [_uniform(model) for model in _of_all_seeds(cell)]
     own = next(model for model in flat if model.train.seed == cell.model.train.seed)
-    found: list[Job] = [jobs.Evaluate(own, cell.data, cell.study.splits)]
+    found: list[Job] = [jobs.Evaluate(model, cell.data, cell.study.splits) for model in (cell.model, own)]
     found += [
         judging.Compare(answer(cell, cell.model), answer(cell, own), cell.data, split, {"against": "uniform"})
         for split in cell.study.splits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from faithgauge.config import Start
 from faithgauge.errors import ConfigError
 
-STARTS: tuple[Start, ...] = ("fresh", "negated", "warm", "base", "redrawn")
+STARTS: tuple[Start, ...] = ("fresh", "warm", "negated", "base", "redrawn")
 """In the order in which they are taken where several are asked for; the first is the papers' procedure."""
 
 

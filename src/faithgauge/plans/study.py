@@ -145,7 +145,7 @@ def _check(kind: type[Any], table: str, key: str, value: Any, places: Places) ->
     try:
         checked(kind, {**needed, own: value}, strict=True)
     except ConfigError as error:
-        what = re.sub(rf"^{own}(\.\d+)?: ", "", str(error))
+        what = re.sub(rf"^{own}(\.[^:]*)?: ", "", str(error))
         raise ConfigError(f"{places.of(table, key)}: {what}") from error
 
 

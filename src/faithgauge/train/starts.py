@@ -37,12 +37,11 @@ Aim = Guide | Opposed | Covering | nn.Module | None
 
 def put_at_start(model: nn.Module, against: Opposed, splits: Splits, *, config: TrainConfig) -> None:
     """Give a newly drawn model the weights that its training as an adversary starts from."""
+    refuse_without_attention(model, against.said)
     start = against.how.start
     if start == "warm":
         warm = replace(config, epochs=against.how.warm_epochs, patience=None)
-        said = {
-            split: replace(one, attention=_least(one, splits[split])) for split, one in against.said.items()
-        }
+        said = {split: _even(one, splits[split]) for split, one in against.said.items()}
         how = replace(against.how, divergence="jsd")
         fit(model, splits, warm, goal=Opposition(splits, said, how, config.loss, sign=-1))
     if start in ("fresh", "warm"):
@@ -62,12 +61,33 @@ def put_at_start(model: nn.Module, against: Opposed, splits: Splits, *, config: 
         negate()
 
 
-def _least(said: Said, encoded: Encoded) -> Ragged:
-    """ᾱ_t = (1 − α̂_t) / (n − 1) over the n tokens of a text: most where the attention is least."""
-    assert said.attention is not None
-    weights, lengths = said.attention, encoded.ids.lengths()
-    real = np.asarray(encoded.spans.values[:, 0], np.int64) >= 0
+def refuse_without_attention(model: nn.Module, said: Mapping[Split, Said]) -> None:
+    """An adversary attends to other tokens than its base: both must attend, and it must learn to."""
+    has: frozenset[str] = getattr(model, "capabilities", frozenset())
+    if "attention" not in has or any(one.attention is None for one in said.values()):
+        raise UnsupportedError(
+            "an adversary needs models with one attention over the tokens (capability 'attention'), found "
+            "one without; transformers with several heads are not supported yet"
+        )
+    if getattr(getattr(model, "config", None), "distribution", "") == "uniform":
+        raise UnsupportedError(
+            "an adversary needs attention that is trained, found distribution 'uniform', which no training "
+            "changes; choose softmax, entmax15 or sparsemax"
+        )
+
+
+def _even(said: Said, encoded: Encoded) -> Said:
+    """The same outputs, with the same attention for all tokens of each text."""
+    pair = None
+    if said.pair is not None and encoded.pair_ids is not None and encoded.pair_spans is not None:
+        pair = _equal(encoded.pair_ids, encoded.pair_spans)
+    return replace(said, attention=_equal(encoded.ids, encoded.spans), pair=pair)
+
+
+def _equal(ids: Ragged, spans: Ragged) -> Ragged:
+    """One over the number of tokens of the text, and 0 for those that are special."""
+    lengths = ids.lengths()
+    real = np.asarray(spans.values[:, 0], np.int64) >= 0
     text = np.repeat(np.arange(len(lengths)), lengths)
     n = np.bincount(text[real], minlength=len(lengths))[text]
-    rest = np.where(real & (n > 1), (1 - weights.values) / np.maximum(n - 1, 1), 0)
-    return Ragged(rest.astype(np.float32), weights.offsets)
+    return Ragged(np.where(real, 1 / np.maximum(n, 1), 0).astype(np.float32), ids.offsets)

@@ -5,6 +5,9 @@ Paper: attefa.
 
 from faithgauge.papers.attefa.findings import FINDINGS
 from faithgauge.papers.published import Paper
+from faithgauge.papers.recipes import Recipe
+
+_ENCODERS = ("mlp", "bilstm")
 
 PAPER = Paper(
     key="attefa",
@@ -17,4 +20,8 @@ PAPER = Paper(
         "5": "adversaries by seed, real data sets",
     },
     findings=FINDINGS,
+    recipes=tuple(
+        Recipe("attefa", table=table, encoders=_ENCODERS, figures=figures)
+        for table, figures in (("2", ()), ("3", ("1",)), ("4", ()), ("5", ()))
+    ),
 )

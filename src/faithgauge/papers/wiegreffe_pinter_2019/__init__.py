@@ -4,6 +4,7 @@ Paper: wiegreffe-pinter-2019.
 """
 
 from faithgauge.papers.published import Paper
+from faithgauge.papers.recipes import Recipe
 from faithgauge.papers.wiegreffe_pinter_2019.findings import FINDINGS
 
 PAPER = Paper(
@@ -17,4 +18,11 @@ PAPER = Paper(
         "5": "adversaries by the weight λ of their distance",
     },
     findings=FINDINGS,
+    recipes=(
+        Recipe("uniform", table="2", encoders=("bilstm",)),
+        Recipe("seed_variance", figures=("3",)),
+        Recipe("guides", table="3"),
+        Recipe("trained_adversary", table="4", encoders=("bilstm",)),
+        Recipe("trained_adversary", table="5", encoders=("bilstm",), figures=("5",)),
+    ),
 )
