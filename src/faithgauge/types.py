@@ -170,7 +170,8 @@ class Classifier(Protocol):
 
     embedding   `embed` and `forward_embedded`
     attention   `forward` and `forward_embedded` take `attention` and return the one they used
-    decode      `decode` computes the logits from hidden states and attention
+    decode      `decode` computes the logits from hidden states and attention; where it also takes `beside`
+                (see entry), second texts are not encoded anew for each attention
     linear      `decode` is affine in (attention · hidden), so a projection can be shared
     entry       `enter` is the affine map that is applied to every word vector first, wherever it stands;
                 `forward_entered(rows, batch, attention, beside=…)` goes on from its results, with what

@@ -166,6 +166,8 @@ def test_the_preset_finds_what_the_papers_code_found() -> None:
     assert abs(far.mean() - theirs["adv_epsmax_jsd_005"].mean()) < 3 * 0.12 / 10
     assert abs(found.jsd.numpy().mean() - theirs["adv_jsd"].mean()) < 3 * 0.12 / 10
     assert abs(float(found.tvd.median()) - np.median(theirs["adv_dy"])) < 0.001
+    their_jsd = jsd(torch.from_numpy(theirs["adv_attention"]), torch.from_numpy(theirs["attention"])[:, None])
+    np.testing.assert_allclose(their_jsd, theirs["adv_jsd"], atol=2e-6)  # with 1e-10 in each logarithm
     assert ((found.tvd.numpy() <= 0.05).mean(), (theirs["adv_dy"] <= 0.05).mean()) == pytest.approx(
         (1, 1), abs=0.01
     )
