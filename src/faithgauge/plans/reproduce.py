@@ -105,10 +105,10 @@ def ours(found: Reproduction, store: Store) -> list[Ours]:
     ]
     known = tidy.Known(_classes(found, store), found.paper.names, metrics)
     tests = dict.fromkeys(recipe.test for recipe in found.recipes)
-    found: list[Ours] = []
+    numbers: list[Ours] = []
     for test in tests:  # two tests may tell the same number, such as the F1 of the base model
-        found += [number for number in tidy.NUMBERS[test](columns, known) if number not in found]
-    return found
+        numbers += [number for number in tidy.NUMBERS[test](columns, known) if number not in numbers]
+    return numbers
 
 
 def there(names: Iterable[str]) -> set[str]:

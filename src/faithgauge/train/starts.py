@@ -52,7 +52,7 @@ def put_at_start(model: nn.Module, against: Opposed, splits: Splits, *, config: 
 
 def refuse_without_attention(model: nn.Module, said: Mapping[Split, Said]) -> None:
     """An adversary attends to other tokens than its base: both must attend, and it must learn to."""
-    has = getattr(model, "capabilities", frozenset())
+    has: frozenset[str] = getattr(model, "capabilities", frozenset())
     if "attention" not in has or any(one.attention is None for one in said.values()):
         raise UnsupportedError(
             "an adversary needs models with one attention over the tokens (capability 'attention'), found "
