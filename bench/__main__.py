@@ -23,6 +23,7 @@ BENCHES: Table[object] = Table(
         "masking": "bench.masking:rows",
         "attacks": "bench.attacks:rows",
         "transformer": "bench.transformer:rows",
+        "adversary": "bench.adversary:rows",
     },
 )
 

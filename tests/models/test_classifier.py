@@ -439,13 +439,13 @@ def test_the_trained_model_of_jain_and_wallace_gives_their_attention_and_probabi
 @pytest.mark.parametrize("encoder", ["mlp", "average"])
 @pytest.mark.parametrize("attention", ["additive", "dot"])
 @pytest.mark.parametrize("distribution", ["softmax", "sparsemax", "uniform"])
-def test_word_by_word_in_training_is_the_same_model(encoder: str, attention: str, distribution: str) -> None:
+def test_word_by_word_is_the_same_model(encoder: str, attention: str, distribution: str) -> None:
     """Logits, attention and every gradient, whether each token is scored or each distinct word once."""
     batch = batch_of([[SOS, 4, 5, 4, 4, EOS], [SOS, 6, EOS], [SOS, EOS]])
     found = []
-    for training in (True, False):
-        model = classifier(encoder, attention=attention, distribution=distribution).train(training)
-        output = model(batch)
+    for way in ("forward_stateless", "forward"):
+        model = classifier(encoder, attention=attention, distribution=distribution)
+        output = getattr(model, way)(batch)
         (output.logits.sum() + (output.attention**2).sum()).backward()
         gradients = {name: value.grad for name, value in model.named_parameters() if value.grad is not None}
         found.append((output, gradients))
@@ -464,5 +464,12 @@ def test_word_by_word_takes_attention_that_is_given(encoder: str) -> None:
     batch = batch_of([[SOS, 4, 5, 4, EOS]])
     given = torch.tensor([[0.0, 0.5, 0.2, 0.3, 0.0]])
     model = classifier(encoder)
-    torch.testing.assert_close(model.train()(batch, given).logits, model.eval()(batch, given).logits)
-    assert model.train()(batch, given).attention is given
+    torch.testing.assert_close(model.forward_stateless(batch, given).logits, model(batch, given).logits)
+    assert model.forward_stateless(batch, given).attention is given
+
+
+@EACH_FORM
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_what_is_trained_is_what_is_asked_later(form: str, encoder: str) -> None:
+    model, batch = classifier(encoder, **FORMS[form]), some_batch(form)
+    torch.testing.assert_close(model.forward_stateless(batch).logits, model(batch).logits)

@@ -90,10 +90,16 @@ class AttentionClassifier(nn.Module):
         return f"{self.config}, {self.shape}"
 
     def forward(self, batch: Batch, attention: Tensor | None = None) -> Output:
-        rows = self.embedding(batch.ids)
-        if self.training and self.form == "single" and hasattr(self.encoder, "states"):
-            return self._by_word(rows, batch, attention)
-        return self._from_rows(rows, batch, attention)
+        return self._from_rows(self.embedding(batch.ids), batch, attention)
+
+    def forward_stateless(self, batch: Batch, attention: Tensor | None = None) -> Output:
+        """As `forward`, without the states of the tokens where these are those of their words.
+
+        Each distinct word of the batch is then encoded, and scored, once: what a training asks for.
+        """
+        if self.form != "single" or not hasattr(self.encoder, "states"):
+            return cast("Output", self(batch, attention))
+        return self._by_word(self.embedding(batch.ids), batch, attention)
 
     def embed(self, batch: Batch) -> Float[Tensor, "batch token embed"]:
         return cast("Rows", self.embedding(batch.ids)).spread()
@@ -171,9 +177,6 @@ class AttentionClassifier(nn.Module):
         return self._from_hidden(hidden, batch, second, given=given)
 
     def _by_word(self, rows: Rows, batch: Batch, given: Tensor | None) -> Output:
-        """The output where the state of a token is that of its word: each distinct word is encoded and scored
-        once. In training, where nobody asks for the states of all tokens.
-        """
         states = cast("Callable[[Tensor], Tensor]", self.encoder.states)(rows.vectors)
         attention = given
         if attention is None:

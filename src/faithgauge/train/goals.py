@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -60,9 +60,8 @@ class Labels:
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         assert batch.labels is not None
         given = {} if self.guide is None else {"attention": _of_batch(self.guide["train"], batch)}
-        return cross_entropy(
-            model(batch, **given).logits, batch.labels, self.weights, reduction=self.reduction
-        )
+        logits = _output(model, batch, **given).logits
+        return cross_entropy(logits, batch.labels, self.weights, reduction=self.reduction)
 
     def judge(self, model: nn.Module, split: Split) -> dict[str, float]:
         encoded, guide = self.splits[split], None if self.guide is None else self.guide[split]
@@ -87,7 +86,7 @@ class Opposition:
     sign: Literal[1, -1] = 1
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
-        output, said = model(batch), self.said["train"]
+        output, said = _output(model, batch), self.said["train"]
         moved = output_distance(probabilities(output.logits), _probability(said, batch))
         far = attention_distance(output.attention, _attention(said, batch), self.how.divergence)
         if said.pair is not None and batch.pair is not None:
@@ -148,6 +147,12 @@ class Covered:
 
     def identity(self) -> Iterable[bytes]:
         yield f"masked inputs {self.mask}".encode()
+
+
+def _output(model: nn.Module, batch: Batch, **given: Tensor) -> Any:
+    """What a model says of a batch; nobody asks for the states of its tokens."""
+    forward: Any = getattr(model, "forward_stateless", model)
+    return forward(batch, **given)
 
 
 def _probability(said: Said, batch: Batch) -> Tensor:
