@@ -37,6 +37,7 @@ from faithgauge.cli import report as write_report
 from faithgauge.cli import run as run_study
 from faithgauge.cli.output import emit, err, report
 from faithgauge.errors import FaithgaugeError, JobError
+from faithgauge.registry import locate
 from faithgauge.version import __version__
 
 _USAGE_ERROR = cast("type[Exception]", typer.BadParameter.__mro__[1])
@@ -70,9 +71,7 @@ def main() -> None:
     """The console script; a model of the user's own is looked for in the current folder too."""
     sys.path.append(str(Path.cwd()))
     if "_FAITHGAUGE_COMPLETE" in os.environ:  # a shell asks how to complete, or for completions
-        from typer.completion import completion_init
-
-        completion_init()
+        cast("Any", locate("typer.completion:completion_init"))()
     sys.exit(run(sys.argv[1:]))
 
 
