@@ -235,7 +235,7 @@ class RoarPlan:
     its model is no better on validation than the one with everything masked, by more than so much.
     """
 
-    fractions: tuple[FromZeroToOne, ...] = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)
+    fractions: tuple[FromZeroToOne, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     counts: tuple[AtLeastOne, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
     label: Literal["gold", "predicted"] | None = None
     rounding: Literal["exact", "float32"] = "exact"

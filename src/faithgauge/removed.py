@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from faithgauge import results
+from faithgauge.errors import DataError
 from faithgauge.faithfulness.masking import Amount
 from faithgauge.faithfulness.roar import faithfulness
 from faithgauge.faithfulness.sparsity import sparsity
@@ -50,6 +51,8 @@ class Evaluated:
 def evaluated(folder: Path, split: str) -> Evaluated:
     """Read back what `Evaluate` wrote."""
     rows = [row for row in rows_of(folder) if row["split"] == split]
+    if not rows:
+        raise DataError(f"expected an evaluation on {split}, found none; the data have no such split")
     where = {name: rows[0][name] for name in WHERE}
     return Evaluated(where, json.loads(rows[0]["setting"]), {row["measure"]: row["value"] for row in rows})
 

@@ -152,7 +152,8 @@ def test_masked_sets_are_nested(scores: list[float], one: int, other: int) -> No
         ((0.0, 0.5, 0.2), "in rising order up to at most 1, found 0, 0.5, 0.2"),
         ((0.0, 0.5, 0.5), "in rising order"),
         ((0.0, 1.5), "at most 1"),
-        ((0.0,), "beside 0"),
+        ((0.0,), "between 0 and 1"),
+        ((0.0, 1.0), "between 0 and 1, such as 0, 0.1 … 1, found 0, 1"),
     ],
 )
 def test_fractions_begin_with_0_and_rise(fractions: tuple[float, ...], message: str) -> None:

@@ -160,6 +160,8 @@ def test_ways_that_are_cheaper_are_each_held_against_the_full_one(tmp_path: Path
         ("roar.fractions=[0.1, 1]", "--set roar.fractions: expected fractions from 0, the unmasked texts"),
         ("roar.fractions=[0, 0.5, 0.2]", "--set roar.fractions: expected fractions in rising order"),
         ("roar.fractions=[0, 2]", "--set roar.fractions: input should be less than or equal to 1"),
+        ("roar.fractions=[0, 1]", "expected fractions between 0 and 1, such as 0, 0.1 … 1, found 0, 1"),
+        ('explainers=["random"]', "study.toml: ROAR holds explainers against random: expected one or more"),
         ("roar.counts=[2, 1]", "--set roar.counts: expected counts in rising order, found 2, 1"),
         ("roar.metric=f1", "--set roar.metric: unknown metric 'f1'"),
         ("roar.fraction=[0, 1]", "--set roar.fraction=[0, 1]: unknown key 'roar.fraction': did you mean"),

@@ -107,8 +107,8 @@ def checked_fractions(fractions: Sequence[float]) -> tuple[float, ...]:
         raise ConfigError(f"expected fractions from 0, the unmasked texts, upwards, found {found}")
     if any(a >= b for a, b in pairwise(fractions)) or fractions[-1] > 1:
         raise ConfigError(f"expected fractions in rising order up to at most 1, found {found}")
-    if len(fractions) < 2:
-        raise ConfigError(f"expected fractions beside 0, such as 0, 0.1 … 1, found {found}")
+    if not any(0 < one < 1 for one in fractions):
+        raise ConfigError(f"expected fractions between 0 and 1, such as 0, 0.1 … 1, found {found}")
     return tuple(float(one) for one in fractions)
 
 

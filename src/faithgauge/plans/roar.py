@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields, replace
 from faithgauge import jobs, removing
 from faithgauge.config import RoarPlan
 from faithgauge.engine.job import Job
+from faithgauge.errors import ConfigError
 from faithgauge.explain.asked import asked
 from faithgauge.plans.grid import Cell, with_seed
 from faithgauge.types import SPLITS, Split
@@ -180,6 +181,8 @@ def _explainers(cell: Cell, plan: RoarPlan) -> dict[str, str]:
         if plan.label is not None and one.name not in (RANDOM, NULL):
             found.setdefault(one.label, replace(one, target=plan.label).text)
         found.setdefault(one.label, one.text)
+    if set(found) == {RANDOM}:
+        raise ConfigError("ROAR holds explainers against random: expected one or more, found random alone")
     return found
 
 
