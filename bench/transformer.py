@@ -41,7 +41,7 @@ def rows() -> Iterator[Row]:
 
 
 def _perturbed(model: Transformer, batch: Batch) -> Iterator[Row]:
-    """1,000 perturbed texts, as neely-2022 has it; captum asks them one by one unless told otherwise."""
+    """1,000 perturbed texts, as in neely-2022; captum asks them one by one unless told otherwise."""
     known = Known(pad=PAD, mask=MASK)
     for name, make, text in (
         ("LIME", _lime, f"lime:samples={SAMPLES}:replace=pad:kernel=embedding:kernel_width=1.0"),
@@ -92,7 +92,7 @@ def _forward(model: Transformer) -> Any:
 
 
 def _bucketed(model: Transformer) -> Row:
-    """One pass, forward and backward, over texts with the lengths of SST: in our batches and as they come."""
+    """One pass, forward and backward, over texts as long as those of SST, in our batches and others."""
     random = np.random.default_rng(0)
     lengths = np.clip(random.gamma(4.2, 4.7, 256).round(), 2, 56).astype(np.int64) + 2
     encoded = _texts(lengths)

@@ -83,7 +83,7 @@ def test_integrated_gradients_sum_to_the_difference_from_the_baseline(
 ) -> None:
     trained = trained_of(tmp_path, family, initializer_range=0.15)
     encoded = read_texts(trained, TEXTS).splits["test"]
-    text = f"integrated_gradient:steps=60:embeddings={embeddings}"
+    text = f"integrated_gradient:steps=60:baseline=mask:embeddings={embeddings}"
     found = explain_split(trained.classifier, encoded, asked(text), known=known_of(trained))
     assert found.error is not None
     assert np.abs(found.error).max() < 5e-3
