@@ -9,6 +9,7 @@ weighs most.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from statistics import median
 
 import numpy as np
@@ -64,7 +65,7 @@ def mock_sized() -> tuple[Encoded, int]:
     lengths = random.integers(50, 101, 2000) + 2
     offsets = np.concatenate([[0], lengths.cumsum()])
     ids = np.full(offsets[-1], 4, np.int32)
-    for start, stop in zip(offsets[:-1], offsets[1:], strict=True):
+    for start, stop in pairwise(offsets):
         ids[random.choice(np.arange(start + 1, stop - 1), 10, replace=False)] = random.integers(5, 405, 10)
     ids[offsets[:-1]], ids[offsets[1:] - 1] = 2, 3
     spans = np.where(ids[:, None] < 4, -1, np.array([0, 1])).astype(np.int32)
