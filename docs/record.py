@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 HEAD = "| what | published | ours | 95 % interval | difference | texts | seeds |"
+NAMED = frozenset({"class", "seed", "lambda", "start", "guide"})
+"""Keys whose values do not say what they are."""
 RULE = "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
 
 
@@ -47,13 +49,14 @@ def _line(row: dict[str, Any]) -> str:
     names = list(row)
     keys = names[names.index("metric") + 1 : names.index("published")]
     what = " ".join(
-        [row["metric"], *(f"{name} {row[name]}" if name == "class" else row[name] for name in keys)]
+        [row["metric"], *(f"{name} {row[name]}" if name in NAMED else row[name] for name in keys)]
     )
     interval = "" if row["low"] is None else f"{row['low']:.3f} – {row['high']:.3f}"
     difference = "" if row["difference"] is None else f"{row['difference']:+.3f}"
     marked = difference + (" *" if row["inside"] is False else "")
     numbers = (_number(row["published"], row["published_spread"]), _number(row["ours"], row["spread"]))
-    return f"| {what} | {' | '.join(numbers)} | {interval} | {marked} | {row['n']} | {row['n_seeds']} |"
+    counts = " | ".join("" if row[name] is None else str(row[name]) for name in ("n", "n_seeds"))
+    return f"| {what} | {' | '.join(numbers)} | {interval} | {marked} | {counts} |"
 
 
 def _curves(rows: list[dict[str, Any]]) -> str:

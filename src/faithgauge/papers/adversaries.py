@@ -88,14 +88,15 @@ def _of_start(rows: Columns) -> Iterator[Ours]:
             for seed, value in zip(group.seeds, group.by_seed(), strict=True):
                 yield group.single(metric, {**ADVERSARY, "seed": str(seed)}, float(value))
     for _, group in groups(where(rows, rows["measure"] == "same_class_share"), ()):
-        yield _flags(group, group.values > ONE_CLASS).over_seeds("share_of_one_class", ADVERSARY)
+        yield _flags(group, group.values > ONE_CLASS).share("share_of_one_class", ADVERSARY)
 
 
 def _beside(rows: Columns) -> Iterator[Ours]:
     """What is told beside AtteFa whatever it is."""
     for measure, metric in BESIDE.items():
         for _, group in groups(where(rows, rows["measure"] == measure), ()):
-            yield group.over_seeds(metric, ADVERSARY)
+            make = group.share if metric.startswith("share") else group.over_seeds
+            yield make(metric, ADVERSARY)
     yield from _below_half_cap(rows, "attefa_cold", ADVERSARY)
 
 
@@ -118,7 +119,7 @@ def _below_half_cap(rows: Columns, measure: str, keys: Mapping[str, str]) -> Ite
     caps = {group.name: group.values for _, group in groups(where(rows, rows["measure"] == "attefa_cap"), ())}
     for _, group in groups(where(rows, rows["measure"] == measure), ()):
         low = _flags(group, group.values < caps[group.name] / 2)
-        yield low.over_seeds("share_below_half_cap", keys)
+        yield low.share("share_below_half_cap", keys)
 
 
 def _flags(group: Group, which: NDArray[np.bool_]) -> Group:

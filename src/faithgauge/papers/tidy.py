@@ -68,7 +68,11 @@ class Group:
         interval, known = student(values), values[~np.isnan(values)]
         spread = float(known.std()) if len(known) > 1 else None
         found = self.ours(metric, keys, interval=interval, spread=spread)
-        return replace(found, n_seeds=len(values), note="; ".join(filter(None, (found.note, more))))
+        return replace(found, n=None, n_seeds=len(values), note="; ".join(filter(None, (found.note, more))))
+
+    def share(self, metric: str, keys: Mapping[str, str]) -> Ours:
+        """Of how many seeds something is true."""
+        return replace(self.over_seeds(metric, keys), low=None, high=None, spread=None)
 
     def single(self, metric: str, keys: Mapping[str, str], value: float) -> Ours:
         """A number of one seed, or one that needs none, which has no interval."""
