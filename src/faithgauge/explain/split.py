@@ -113,6 +113,7 @@ def refuse_what_lacks(
 _NEEDS = {
     "embedding": "a model whose word vectors can be given (capability 'embedding')",
     "attention": "a model with attention (capability 'attention')",
+    "heads": "a transformer whose heads are seen (capability 'heads')",
     "mask": "a tokenizer with a mask token",
     "train": "the training split",
     "evidence": "texts whose evidence is known",
