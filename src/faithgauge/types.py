@@ -62,7 +62,9 @@ class Encoded:
     """One split of a data set as token ids, at rest on disk (memory-mapped) or in memory.
 
     `ids` holds int32; `spans` (token, 2) the characters of the text each token was read from, (-1, -1) for a
-    token that has none, which is what makes it special. `evidence` is a flag for every token of `ids`.
+    token that has none, which is what makes it special. `evidence` is a flag for every token of `ids`. Of a
+    pair in one row `segments` says which of its texts (0, 1) a token belongs to, and `pair_texts` has the
+    second ones; of a pair in two rows the second has `pair_ids` and `pair_spans`.
     """
 
     ids: Ragged
@@ -74,6 +76,7 @@ class Encoded:
     pair_texts: Ragged | None = None
     evidence: Ragged | None = None
     candidates: Ragged | None = None
+    segments: Ragged | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -97,6 +100,7 @@ class Batch:
     rows         (batch)          which examples of the split these are
     candidates   (batch, class)   the classes a cloze question may be answered with
     pair                          the second text of each pair, as a batch of its own
+    segments     (batch, token)   where both texts of a pair are one row: which one a token belongs to
     """
 
     ids: Tensor
@@ -107,6 +111,7 @@ class Batch:
     rows: Tensor | None = None
     candidates: Tensor | None = None
     pair: Batch | None = None
+    segments: Tensor | None = None
 
     def __len__(self) -> int:
         return int(self.ids.shape[0])
@@ -171,6 +176,7 @@ class Classifier(Protocol):
                 `forward_entered(rows, batch, attention, beside=…)` goes on from its results, with what
                 `beside(batch)` made of the second texts (see `models.classifier`)
     two_sided   both texts of a pair are attended to; `swapped()` is the model with the two exchanged
+    heads       `heads(batch, embedded=None)` shows the attention of every head (see `models.transformer`)
     """
 
     n_classes: int

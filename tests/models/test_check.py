@@ -351,7 +351,7 @@ class TanhOfStates(Other):
 class UnknownCapability(Other):
     def __init__(self) -> None:
         super().__init__()
-        self.capabilities = self.capabilities | {"atention", "heads"}
+        self.capabilities = self.capabilities | {"atention", "tails"}
 
 
 BROKEN: dict[type[Other], tuple[str, str]] = {
@@ -396,7 +396,7 @@ BROKEN: dict[type[Other], tuple[str, str]] = {
     Tanh: ("linear", "the logits half-way between two attentions: differs by "),
     UniformTanh: ("linear", "the logits half-way between two attentions: differs by "),
     TanhOfStates: ("linear", "the logits half-way between two hidden states: differs by "),
-    UnknownCapability: ("capabilities", "unknown: atention, heads"),
+    UnknownCapability: ("capabilities", "unknown: atention, tails"),
 }
 
 

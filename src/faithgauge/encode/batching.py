@@ -31,6 +31,7 @@ def collate(
         rows=torch.from_numpy(rows).to(device),
         candidates=None if candidates is None else candidates.to(device),
         pair=pair,
+        segments=_segments(encoded.segments, rows, device),
     )
 
 
@@ -103,6 +104,14 @@ def _padded(ids: Ragged, spans: Ragged, rows: NDArray[np.int64], device: torch.d
     arrays = (padded, lengths, valid, maskable)
     ids_, lengths_, valid_, maskable_ = (torch.from_numpy(array).to(device) for array in arrays)
     return Batch(ids_, lengths_, valid_, maskable_)
+
+
+def _segments(
+    segments: Ragged | None, rows: NDArray[np.int64], device: torch.device | str
+) -> torch.Tensor | None:
+    if segments is None:
+        return None
+    return torch.from_numpy(padded(segments, rows).astype(np.int64)).to(device)
 
 
 def _candidates(candidates: Ragged | None, rows: NDArray[np.int64], classes: int) -> torch.Tensor | None:

@@ -166,6 +166,7 @@ def _some(batch: Batch, numbers: Int[Tensor, "example"]) -> Batch:
         rows=numbers if batch.rows is None else batch.rows[numbers],
         candidates=None if batch.candidates is None else batch.candidates[numbers],
         pair=None if batch.pair is None else _some(batch.pair, numbers),
+        segments=None if batch.segments is None else batch.segments[numbers, :width],
     )
 
 

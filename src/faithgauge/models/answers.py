@@ -43,17 +43,19 @@ class Variants:
         width = int(lengths.max())
         ids, valid = batch.ids[rows, :width], batch.valid[rows, :width]
         maskable = batch.maskable[rows, :width]
+        segments = None if batch.segments is None else batch.segments[rows, :width]
         out = maskable & ~self.keep(numbers)[:, :width]
         if self.fill is not None:
-            return Batch(ids.masked_fill(out, self.fill), lengths, valid, maskable)
+            return Batch(ids.masked_fill(out, self.fill), lengths, valid, maskable, segments=segments)
         left = valid & ~out
         order = (~left).to(torch.uint8).argsort(dim=-1, stable=True)  # what is left moves up, in its order
         lengths = left.sum(-1)
         width = max(int(lengths.max()), 1)
         order, left = order[:, :width], torch.arange(width, device=ids.device) < lengths[:, None]
         ids, maskable = ids.gather(1, order) * left, maskable.gather(1, order) & left
+        segments = None if segments is None else segments.gather(1, order) * left
         left[:, 0] = True  # a text of which nothing is left is one padding token
-        return Batch(ids, lengths.clamp(min=1), left, maskable)
+        return Batch(ids, lengths.clamp(min=1), left, maskable, segments=segments)
 
 
 def answers(

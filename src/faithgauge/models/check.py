@@ -20,6 +20,8 @@ from faithgauge.models.question import swap
 from faithgauge.types import Batch
 
 CAPABILITIES = ("embedding", "attention", "decode", "linear", "entry", "two_sided")
+HEADS = "heads"
+"""A capability that a model without heads does not lack."""
 TOLERANCE = 1e-4
 
 
@@ -48,7 +50,9 @@ def check_model(model: nn.Module, shape: Shape) -> list[Finding]:
             findings.append(_try(name, partial(check, model, batch)))
         else:
             findings.append(Finding(name, "missing", f"not among its capabilities; {_COST[name]}"))
-    if unknown := sorted(set(map(str, named)) - set(CAPABILITIES)):
+    if HEADS in named:
+        findings.append(_try(HEADS, partial(_heads, model, batch)))
+    if unknown := sorted(set(map(str, named)) - {*CAPABILITIES, HEADS}):
         findings.append(Finding("capabilities", "wrong", f"unknown: {', '.join(unknown)}"))
     return findings
 
@@ -198,6 +202,20 @@ def _two_sided(model: Any, batch: Batch) -> str:
     return "texts and model can be exchanged"
 
 
+def _heads(model: Any, batch: Batch) -> str:
+    found = model.heads(batch)
+    _equal("the logits of heads", found.logits, model(batch).logits)
+    if "embedding" in model.capabilities:
+        again = model.heads(batch, embedded=model.embed(batch))
+        _equal("the logits of heads of its own word vectors", again.logits, found.logits)
+    for layer, one in enumerate(found.attentions, start=1):
+        if one.dim() != 4 or one.shape[0] != len(batch) or one.shape[2:] != (batch.ids.shape[1],) * 2:
+            raise _Broken(f"expected attention (batch, head, token, token), found {tuple(one.shape)}")
+        rows = one.transpose(1, 2)[batch.valid]
+        _equal(f"the sum of attention in layer {layer}", rows.sum(-1), torch.ones(rows.shape[:2]))
+    return f"{len(found.attentions)} layers of {found.attentions[0].shape[1]} heads"
+
+
 def _two_attentions(batch: Batch) -> tuple[Tensor, Tensor]:
     """Rising along the text, and all on its first maskable token: far from each other and from uniform."""
     rising = batch.maskable.cumsum(-1) * batch.maskable
@@ -215,6 +233,7 @@ def _alone(batch: Batch, i: int) -> Batch:
         batch.maskable[cut],
         candidates=None if batch.candidates is None else batch.candidates[i : i + 1],
         pair=None if batch.pair is None else _alone(batch.pair, i),
+        segments=None if batch.segments is None else batch.segments[cut],
     )
 
 

@@ -165,6 +165,7 @@ def _texts(batch: Batch, which: Tensor, width: int, *, second: bool) -> Batch:
         batch.maskable[which, :width],
         candidates=None if batch.candidates is None else batch.candidates[which],
         pair=None if pair is None else _texts(pair, which, pair.ids.shape[1], second=False),
+        segments=None if batch.segments is None else batch.segments[which, :width],
     )
 
 
