@@ -113,6 +113,13 @@ def test_value_zeroing_is_how_far_the_output_of_a_layer_turns() -> None:
     torch.testing.assert_close(scores[0, 1:4], expected[0, 1:4], rtol=1e-4, atol=1e-6)
 
 
+def test_the_values_of_a_uniform_model_are_zeroed_under_uniform_attention() -> None:
+    uniform = Transformer(tiny.network(), "uniform")
+    found = explained("value_zeroing:layer=0", uniform, two_texts()).scores
+    other = explained("value_zeroing:layer=0", bert(), two_texts()).scores
+    assert not torch.allclose(found[0, 1:4], other[0, 1:4], atol=1e-3)
+
+
 def test_more_tokens_than_go_at_once_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     model, whole = bert(), explained("value_zeroing", bert(), two_texts()).scores
     monkeypatch.setattr(norms, "AT_ONCE", 2)

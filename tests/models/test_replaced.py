@@ -121,6 +121,47 @@ def test_a_model_learns_through_replaced_attention() -> None:
     assert bool(value.any())
 
 
+def test_a_model_has_its_distribution_wherever_it_is_asked() -> None:
+    model, batch = Transformer(tiny.network(), "uniform"), two_texts()
+    how = Replacement("uniform")
+    plain = Transformer(tiny.network())
+    with torch.no_grad():
+        assert torch.equal(model(batch).logits, logits(plain, batch, how))
+        shown = model.heads(batch)
+    assert torch.equal(shown.logits, logits(plain, batch, how))
+    assert torch.equal(torch.stack(shown.attentions, 1), heads(plain, batch, how))
+    assert repr(model) != repr(plain)
+
+
+def test_a_model_takes_attention_of_every_head_as_an_argument() -> None:
+    model, batch = Transformer(tiny.network()), two_texts()
+    given = heads(model, batch, Replacement()).flip(2)
+    with torch.no_grad():
+        assert torch.equal(model(batch, given).logits, logits(model, batch, Replacement(given=given)))
+
+
+def test_one_distribution_for_the_whole_text_is_refused() -> None:
+    with pytest.raises(UnsupportedError) as raised:
+        Transformer(tiny.network())(two_texts(), torch.ones(2, 5))
+    assert str(raised.value) == (
+        "a transformer has a distribution of attention for each token, head and layer: expected "
+        "(batch, layer, head, token, token), found one of 2 axes"
+    )
+
+
+def test_a_model_that_cannot_be_replaced_has_no_other_distribution() -> None:
+    with pytest.raises(UnsupportedError, match="can be read and not replaced"):
+        Transformer(tiny.network("deberta-v2"), "uniform")
+
+
+def test_inside_of_itself_the_innermost_says_how_and_all_see_it() -> None:
+    model, batch = Transformer(tiny.network(), "uniform"), two_texts()
+    with torch.no_grad(), attending(model.network) as seen:
+        model(batch)
+    assert seen[1].weights[0, 0, 0].tolist() == pytest.approx([0.2] * 5)
+    assert len(seen) == 2
+
+
 def test_afterwards_the_attention_is_as_it_was() -> None:
     model = Transformer(tiny.network())
     before = model.network.config._attn_implementation

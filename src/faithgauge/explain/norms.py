@@ -120,10 +120,14 @@ def _turned(model: Any, layer: Layer) -> Float[Tensor, "batch token token"]:
     with torch.inference_mode():
         for tokens in every.split(AT_ONCE):
             many, whole = (one.repeat_interleave(len(tokens), 0) for one in (layer.entered, layer.output))
-            with attending(model.network, Replacement(zeroed=tokens.repeat(len(layer.output)))):
+            with attending(model.network, _without(model, tokens.repeat(len(layer.output)))):
                 turned = 1 - F.cosine_similarity(whole, again(layer, many), dim=-1)
             found.append(turned.view(len(layer.output), len(tokens), -1).transpose(1, 2))
     return torch.cat(found, -1).clamp(min=0)
+
+
+def _without(model: Any, tokens: Tensor) -> Replacement:
+    return Replacement(getattr(model, "distribution", "softmax"), zeroed=tokens)
 
 
 def _rows(steps: Steps) -> Steps:

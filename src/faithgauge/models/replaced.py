@@ -66,10 +66,13 @@ _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def attending(network: Any, how: Replacement = Replacement()) -> Iterator[list[Attended]]:
-    """Inside, one forward pass of a network attends like this; the list fills with the layers' attention."""
-    before = network.config._attn_implementation
+    """Inside, one forward pass of a network attends like this; the list fills with the layers' attention.
+
+    Where this stands inside of itself, the innermost says how is attended, and all see it.
+    """
+    before, outer = network.config._attn_implementation, _WATCH.get()
     _take_over(network)
-    watch = _Watch(how)
+    watch = _Watch(how) if outer is None else _Watch(how, outer.seen)
     token = _WATCH.set(watch)
     try:
         yield watch.seen
