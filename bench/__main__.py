@@ -20,6 +20,7 @@ BENCHES: Table[object] = Table(
         "integrated_gradient": "bench.integrated_gradient:rows",
         "perturbing": "bench.perturbing:rows",
         "agreement": "bench.agreement:rows",
+        "flow": "bench.flow:rows",
     },
 )
 

@@ -65,7 +65,6 @@ def test_few_edges_with_a_cut_give_the_flow_of_all_edges(
     every = greatest_flows(steps)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "FEW", 0)
-        patch.setattr(module, "MORE", 1)
         assert greatest_flows(steps).tolist() == every.tolist()
 
 

@@ -24,8 +24,6 @@ SCALE = 2**24
 """Into how many parts a capacity of 1 is divided."""
 FEW = 64
 """Of how many tokens on it is worth while to compute the flow on few edges, and prove it on all."""
-MORE = 4
-"""How many edges of each token are added at once where the flow is stopped too early."""
 
 Capacities = NDArray[np.float64]
 """(layer, token, token), the layer that the flow enters first in front; whole numbers, with exact sums."""
@@ -128,16 +126,15 @@ def _ends(before: NDArray[np.bool_], target: int) -> NDArray[np.bool_]:
 def _add_edges(
     before: NDArray[np.bool_], target: int, capacities: Capacities, *, there: NDArray[np.bool_]
 ) -> None:
-    """Let the widest edges across the cut take part that did not yet, some of each token on either side."""
+    """Let the widest edge across the cut take part, of those that did not yet, of each token on either side."""
     ends = _ends(before, target)
     for layer in range(1, len(capacities) - 1):
         rows, columns = np.flatnonzero(before[layer]), np.flatnonzero(ends[layer])
-        place = np.ix_(rows, columns)
-        width = np.where(there[layer][place], 0, capacities[layer][place])
-        for axis in (0, 1):
-            last = min(MORE, width.shape[axis])
-            best = np.argpartition(-width, last - 1, axis=axis).take(range(last), axis=axis)
-            across = np.indices(best.shape)[1 - axis]
-            i, j = (best, across) if axis == 0 else (across, best)
-            wide = width[i, j] > 0
-            there[layer, rows[i[wide]], columns[j[wide]]] = True
+        if len(rows) and len(columns):
+            place = np.ix_(rows, columns)
+            width = np.where(there[layer][place], 0, capacities[layer][place])
+            down, across = width.argmax(1), width.argmax(0)
+            wide = width[np.arange(len(rows)), down] > 0
+            there[layer, rows[wide], columns[down[wide]]] = True
+            wide = width[across, np.arange(len(columns))] > 0
+            there[layer, rows[across[wide]], columns[wide]] = True

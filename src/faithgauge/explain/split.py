@@ -73,8 +73,11 @@ def explain_batch(
 ) -> Importance:
     """The scores of one batch; with those of the second texts as `pair`, where the model is two-sided.
 
-    Each text of a pair is explained with the other one as it is.
+    Each text of a pair is explained with the other one as it is. Special tokens have scores, and are changed
+    like all others, only where that is asked for.
     """
+    if asked.special:
+        batch = replace(batch, maskable=batch.valid)
     question = Question(target_of(model, batch, asked), asked.of, known, evidence)
     function = asked.explainer.function
     found = function(model, batch, question, **asked.options)
@@ -105,6 +108,11 @@ def refuse_what_lacks(
         if need not in has:
             needed = _NEEDS.get(need, f"a model with capability {need!r}")
             raise UnsupportedError(f"{asked.label} needs {needed}, found none; choose another explainer")
+    if asked.special and "attention" in capabilities(model):
+        raise UnsupportedError(
+            f"{asked.label}: expected a transformer, which attends to special tokens like all others, found "
+            "a model that never attends to them; leave special out"
+        )
     classes: int = model.n_classes  # type: ignore[assignment]
     if isinstance(asked.target, int) and not 0 <= asked.target < classes:
         raise ConfigError(f"{asked.label}: expected a class from 0 to {classes - 1}, found {asked.target}")
