@@ -6,9 +6,9 @@ what does not change one (threads, folders, progress) is an argument where it is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le
 
@@ -17,6 +17,12 @@ NotNegative = Annotated[float, Ge(0)]
 NotBelowZero = Annotated[int, Ge(0)]
 Positive = Annotated[float, Gt(0)]
 Share = Annotated[float, Gt(0), Le(1)]
+Part = Annotated[float, Ge(0), Le(1)]
+
+
+def _later(neutral: Any) -> Any:
+    """A field that did not exist from the start: jobs leave it out of their keys while it has this value."""
+    return field(default=neutral, metadata={"neutral": neutral})
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,8 @@ class EncodeConfig:
     """How text becomes ids: a preset for words, or a tokenizer file of the `tokenizers` library.
 
     A word enters the vocabulary when at least `min_df` training texts hold it. A text of more than
-    `max_tokens` is an error, or is cut where `too_long` says so.
+    `max_tokens` is an error, or is cut where `too_long` says so. A pair is `joined` in one row, with the
+    separators of the tokenizer, for a pretrained model.
     """
 
     words: str = "plain"
@@ -53,6 +60,7 @@ class EncodeConfig:
     min_df: AtLeastOne = 1
     max_tokens: AtLeastOne = 20_000
     too_long: Literal["error", "cut"] = "error"
+    joined: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,9 @@ class ModelConfig:
     the encoder's own default (its table entry); `attention_size` is half of the encoder's output. `pair` says
     how a second text takes part: as the query of the attention ("queried", Jain & Wallace), or encoded and
     attended like the first ("two_sided", Neely et al.).
+
+    The encoder ``hf:PLACE`` is a whole pretrained transformer with a new head; PLACE is a folder or a name on
+    the hub. Of the rest only `distribution` is asked, which is then that of every head.
     """
 
     encoder: str = "bilstm"
@@ -97,6 +108,10 @@ class TrainConfig:
     other task alone (Jain & Wallace), "balanced" weighs each class by the inverse of its frequency.
     `decay_attention` says whether weight decay touches the attention module. `patience` ends a training after
     that many epochs without a better value. `clip` bounds the norm of the gradient.
+
+    `optimiser`: "adam" couples weight decay to the gradient, "adamw" does not, and spares biases and norms;
+    `beta2` is the decay of its second moments. With the `schedule` "linear" the rate falls to 0 over all
+    steps, and rises from 0 over the share `warm_up` of them first.
     """
 
     epochs: AtLeastOne = 8
@@ -112,6 +127,10 @@ class TrainConfig:
     select_on: Literal["validation", "test"] = "validation"
     select_by: str = "roc_auc"
     seed: int = 0
+    optimiser: Literal["adam", "adamw"] = _later("adam")
+    beta2: Share = _later(0.999)
+    schedule: Literal["constant", "linear"] = _later("constant")
+    warm_up: Part = _later(0.0)
 
 
 Start = Literal["fresh", "base", "negated", "redrawn", "warm"]

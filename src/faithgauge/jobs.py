@@ -23,7 +23,7 @@ from faithgauge import results
 from faithgauge.config import AdversaryConfig, DataConfig, ModelConfig, TrainConfig, VectorConfig
 from faithgauge.engine.job import File, Here, Job, apart, later
 from faithgauge.errors import UnsupportedError
-from faithgauge.settings import Settings
+from faithgauge.settings import PRETRAINED, Settings
 from faithgauge.types import Split
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ class Train(Job):
     """Encoded data to a trained classifier; what it stands on while it trains is in ``here.partial``.
 
     With a `guide` (an `Answer` or an `Explain`) it is given the attention of that; with an `adversary` it is
-    trained against the model whose `Answer` is its `target`, and begins at `base` where its start says so.
+    trained against the model whose `Answer` is its `target`, and begins at `base` where its start says so. A
+    `pretrained` encoder is known by its files, and lies at `place`.
     """
 
     data: Job
@@ -81,6 +82,8 @@ class Train(Job):
     target: Job | None = later(None)
     base: Job | None = later(None)
     adversary: AdversaryConfig | None = later(None)
+    pretrained: tuple[File, ...] = later(())
+    place: Path | None = apart(None)
 
     def run(self, here: Here) -> None:
         from faithgauge.models import store
@@ -91,7 +94,7 @@ class Train(Job):
         file = self.embeddings.path if self.embeddings else None
         vectors = VectorConfig(file, self.embedding_scale, self.word2vec)
         trained = train_corpus(
-            Settings(DataConfig(""), {}, self.model, vectors, self.train),
+            Settings(DataConfig(""), {}, self._model(), vectors, self.train),
             corpus,
             factory=self.factory,
             aim=self._aim(here, corpus),
@@ -100,6 +103,9 @@ class Train(Job):
         )
         record = {name: value for name, value in trained.record.items() if name != "seconds"}
         store.save(replace(trained, record=record), here.folder / MODEL)
+
+    def _model(self) -> ModelConfig:
+        return self.model if self.place is None else replace(self.model, encoder=f"{PRETRAINED}{self.place}")
 
     def _aim(self, here: Here, corpus: Corpus) -> Guide | Opposed | None:
         from faithgauge import comparing
@@ -319,9 +325,22 @@ def training(data: Job, chosen: Settings, factory: str = "") -> Train:
     file = chosen.vectors.embeddings
     embeddings = None if file is None else File.of(file.expanduser())
     vectors = chosen.vectors
-    return Train(
+    made = Train(
         data, chosen.model, chosen.train, embeddings, vectors.embedding_scale, factory, vectors.word2vec
     )
+    return with_model(made, chosen.model)
+
+
+def with_model(job: Train, model: ModelConfig) -> Train:
+    """The same training of another model; one with a pretrained encoder is known by its name and files."""
+    if not model.encoder.startswith(PRETRAINED):
+        return replace(job, model=model, pretrained=(), place=None)
+    from faithgauge.models import pretrained
+
+    place = pretrained.find(model.encoder)
+    files = tuple(File.of(path) for path in pretrained.files(place))
+    model = replace(model, encoder=pretrained.name_of(model.encoder))
+    return replace(job, model=model, pretrained=files, place=place.absolute())
 
 
 def _files(place: Path) -> tuple[File, ...]:

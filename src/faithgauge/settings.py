@@ -83,6 +83,28 @@ FOR_DATA: dict[tuple[str, str], Mapping[str, Any]] = {
 """What a paper fixes otherwise for one data set. Batches and epochs of babi and snli are printed in table 4
 of recursive-roar-2022, for jain-wallace-2019 as well."""
 
+PRETRAINED = "hf:"
+"""How an encoder that is a pretrained transformer begins."""
+FINE_TUNING: Mapping[str, Any] = {
+    "optimiser": "adamw",
+    "beta2": 0.98,
+    "learning_rate": 2e-5,
+    "weight_decay": 0.01,
+    "amsgrad": False,
+    "schedule": "linear",
+    "warm_up": 0.06,
+    "batch_size": 16,
+    "epochs": 3,
+}
+"""Of a pretrained encoder, unless something else is said; those of recursive-roar-2022, table 5."""
+_OF_ANY_ENCODER = ("loss", "class_weights", "select_on", "select_by")
+_FINE_TUNED: dict[tuple[str, str], Mapping[str, Any]] = {
+    ("recursive-roar-2022", ""): {"too_long": "cut"},
+    ("recursive-roar-2022", "babi"): {"epochs": 8},
+    ("neely-2022", ""): {"epochs": 40, "patience": 5},
+}
+"""What a paper fixes of a pretrained encoder, and of one data set; neely-2022 leaves rate and batch open."""
+
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
@@ -102,7 +124,8 @@ class Settings:
 
 def settings(name: str, preset: str | None = None, **given: Any) -> Settings:
     """The settings for data set `name`: those of `preset`, then those given; None means not given."""
-    flat = {**preset_for(preset, name), **{k: v for k, v in given.items() if v is not None}}
+    wanted = {key: value for key, value in given.items() if value is not None}
+    flat = {**preset_for(preset, name, str(wanted.get("encoder", ""))), **wanted}
     by_part: dict[str, dict[str, Any]] = {part: {} for part in _PARTS}
     for key, value in flat.items():
         part = next((part for part, names in _NAMES.items() if key in names), None)
@@ -118,13 +141,20 @@ def settings(name: str, preset: str | None = None, **given: Any) -> Settings:
     )
 
 
-def preset_for(preset: str | None, name: str) -> dict[str, Any]:
-    """A paper's settings, with what it fixes for this data set: ``babi-2@…`` is one of babi."""
-    if preset is None:
-        return {}
-    general, base = PRESETS[preset], name.partition("@")[0]
-    own = FOR_DATA.get((preset, base)) or FOR_DATA.get((preset, base.rpartition("-")[0])) or {}
-    return {**general, **own}
+def preset_for(preset: str | None, name: str, encoder: str = "") -> dict[str, Any]:
+    """A paper's settings, with what it fixes for this data set: ``babi-2@…`` is one of babi.
+
+    Of a pretrained encoder these are others, but for what does not depend on the encoder.
+    """
+    base = name.partition("@")[0]
+    bases = (base, base.rpartition("-")[0])
+    general = PRESETS[preset] if preset is not None else {}
+    own = next((FOR_DATA[preset or "", one] for one in bases if (preset, one) in FOR_DATA), {})
+    if not encoder.startswith(PRETRAINED):
+        return {**general, **own}
+    kept = {key: value for key, value in {**general, **own}.items() if key in _OF_ANY_ENCODER}
+    ours = [_FINE_TUNED.get((preset or "", one), {}) for one in ("", *reversed(bases))]
+    return {**kept, **FINE_TUNING, **ours[0], **ours[1], **ours[2]}
 
 
 def checked(kind: type[Config], values: Mapping[str, Any], *, strict: bool = False) -> Config:

@@ -24,6 +24,7 @@ from faithgauge.data.dataset import Dataset
 from faithgauge.data.load import load
 from faithgauge.data.sheet import Sheet
 from faithgauge.encode.corpus import Corpus, encode
+from faithgauge.encode.tokenizer import SubwordTokenizer
 from faithgauge.encode.vectors import Vectors, embedding_matrix
 from faithgauge.encode.word2vec import train_word2vec
 from faithgauge.encode.words import WORDS
@@ -32,18 +33,20 @@ from faithgauge.explain.asked import Asked, Target
 from faithgauge.explain.given import align
 from faithgauge.explain.shown import Found, explanations
 from faithgauge.explain.split import explain_split, refuse_what_lacks
-from faithgauge.models import store
+from faithgauge.models import pretrained, store
 from faithgauge.models.attention import ATTENTIONS, DISTRIBUTIONS
 from faithgauge.models.classifier import Shape, build
 from faithgauge.models.encoders import ENCODERS
+from faithgauge.models.labels import in_order
 from faithgauge.models.question import Known
 from faithgauge.models.store import Trained
+from faithgauge.models.transformer import Transformer
 from faithgauge.registry import locate, unknown
 from faithgauge.report.explanation import Explanation
 from faithgauge.seeds import derive
 from faithgauge.settings import Settings
 from faithgauge.train import checkpoint
-from faithgauge.train.fit import Event, Fitted, fingerprint, fit, labels
+from faithgauge.train.fit import Event, Fitted, facts, fingerprint, fit, labels
 from faithgauge.train.goals import Goal, Guide, Opposition
 from faithgauge.train.metrics import METRICS, metrics
 from faithgauge.train.predict import predict
@@ -68,6 +71,7 @@ def train(
     `factory` is the place of a function from `Shape` to a model of the user's own.
     """
     refuse_unknown_names(chosen, factory)
+    chosen = pretrained.completed(chosen)
     refuse_what_cannot_be(chosen, dataset, out)
     corpus = encode(dataset, replace(dataset.encoding, **chosen.encode))
     if out is not None and store.is_model(out):
@@ -129,7 +133,7 @@ def new_examples(texts: Sequence[str], pairs: Sequence[str] | None = None) -> li
 def read_examples(trained: Trained, examples: Sequence[Example]) -> Corpus:
     """As `read_texts`, of texts that may have labels and evidence."""
     pairs = any(example.text_pair is not None for example in examples)
-    if examples and pairs != (trained.task != "single"):
+    if examples and pairs not in [task != "single" for task in trained.tasks]:
         found = "two texts" if pairs else "one text"
         raise ConfigError(
             f"a model for {trained.task} tasks was given {found}; expected {_texts_of(trained.task)}"
@@ -180,7 +184,8 @@ def explain_examples(
 
     All is computed at once, and what is wrong said before; the texts are put together one by one.
     """
-    model, encoded = trained.classifier, read_examples(trained, examples).splits["test"]
+    model, corpus = trained.classifier, read_examples(trained, examples)
+    encoded = corpus.splits["test"]
     known = known_of(trained) if known is None else known
     for one in asked.values():
         refuse_what_lacks(model, one, known=known, encoded=encoded)
@@ -195,7 +200,32 @@ def explain_examples(
         for name, one in asked.items()
     }
     likely = predict(model, encoded)
-    return explanations(examples, encoded, Found(asked, found, given), classes=trained.classes, likely=likely)
+    every = explanations(
+        examples, encoded, Found(asked, found, given), classes=trained.classes, likely=likely
+    )
+    cut = _cut(trained, encoded) if corpus.report["splits"]["test"].get("cut") else {}
+    return (replace(one, cut=cut.get(i, 0)) for i, one in enumerate(every))
+
+
+def _cut(trained: Trained, encoded: Encoded) -> dict[int, int]:
+    """By text that was cut, how many tokens were left: it has as many as it may, and in full has more."""
+    tokenizer, most = trained.tokenizer, EncodeConfig().max_tokens
+    if isinstance(tokenizer, SubwordTokenizer):
+        most = min(most, tokenizer.longest or most)
+    found = {}
+    sides = [(encoded.ids, encoded.texts)]
+    if encoded.pair_ids is not None and encoded.pair_texts is not None:
+        sides.append((encoded.pair_ids, encoded.pair_texts))
+    for ids, texts in sides:
+        for i in (ids.lengths() == most).nonzero()[0].tolist():
+            if encoded.segments is not None and isinstance(tokenizer, SubwordTokenizer):
+                (pair,) = tokenizer.encode_pairs([(encoded.text(i), encoded.text_pair(i) or "")])
+                tokens = len(pair.ids)
+            else:
+                tokens = len(tokenizer.encode(texts.row(i).tobytes().decode()).ids)
+            if tokens > most:
+                found[i] = most
+    return found
 
 
 def aimed(trained: Trained, asked: Mapping[str, Asked], target: str) -> dict[str, Asked]:
@@ -210,12 +240,9 @@ def aimed(trained: Trained, asked: Mapping[str, Asked], target: str) -> dict[str
 
 def training_texts(trained: Trained, data: str) -> Encoded:
     """The training split of some data in the ids of a model that was trained on it."""
-    dataset = load(DataConfig(data))
-    if not dataset.splits.get("train") or dataset.classes != trained.classes:
-        found = ", ".join(dataset.classes) if dataset.splits.get("train") else "no training split"
-        raise DataError(
-            f"{data}: expected a training split with classes {', '.join(trained.classes)}, found {found}"
-        )
+    dataset = in_order(load(DataConfig(data)), trained.classes)
+    if not dataset.splits.get("train"):
+        raise DataError(f"{data}: expected a training split, found none")
     return read_examples(trained, dataset.splits["train"]).splits["test"]
 
 
@@ -227,7 +254,10 @@ def known_of(trained: Trained, train: Encoded | None = None, seed: int = 0) -> K
 
 def refuse_unknown_names(chosen: Settings, factory: str = "") -> None:
     """Ask every table and look for every file before anything takes time."""
-    ENCODERS[chosen.model.encoder]
+    if pretrained.is_pretrained(chosen.model.encoder):
+        pretrained.find(chosen.model.encoder)
+    else:
+        ENCODERS[chosen.model.encoder]
     ATTENTIONS[chosen.model.attention]
     DISTRIBUTIONS[chosen.model.distribution]
     WORDS[chosen.encode.get("words", "plain")]
@@ -280,6 +310,10 @@ def _new_model(chosen: Settings, corpus: Corpus, factory: str) -> tuple[nn.Modul
                 "faithgauge check-model says what else it lacks"
             )
         return own, {}
+    if pretrained.is_pretrained(encoder := chosen.model.encoder):
+        made = pretrained.new(encoder, shape.classes, vocabulary=shape.vocabulary, seed=chosen.train.seed)
+        made = Transformer(made.network, chosen.model.distribution)
+        return made, {"vectors": f"those of {pretrained.name_of(encoder)}"}
     counts = np.bincount(corpus.splits["train"].ids.values, minlength=shape.vocabulary)
     size = chosen.model.embed_size
     vectors: Path | Vectors | None = chosen.vectors.embeddings
@@ -325,6 +359,7 @@ def _measured(
 
 def _record(chosen: Settings, corpus: Corpus, fitted: Fitted, factory: str) -> dict[str, Any]:
     """All that a number of this model must say of itself, but how well it does and its word vectors."""
+    whole = pretrained.is_pretrained(chosen.model.encoder)
     return {
         "dataset": corpus.full_name,
         "complete": corpus.complete,
@@ -332,10 +367,10 @@ def _record(chosen: Settings, corpus: Corpus, fitted: Fitted, factory: str) -> d
         "missing": corpus.missing,
         "notes": corpus.notes,
         "encoding": corpus.report,
-        "encoder": factory or chosen.model.encoder,
-        "attention": chosen.model.attention,
+        "encoder": factory or (pretrained.name_of(chosen.model.encoder) if whole else chosen.model.encoder),
+        "attention": None if whole else chosen.model.attention,
         "distribution": chosen.model.distribution,
-        "settings": chosen.train.__dict__,
+        "settings": facts(chosen.train),
         "seed": chosen.train.seed,
         "epoch": fitted.epoch,
         "selected_on": chosen.train.select_on,

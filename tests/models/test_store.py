@@ -339,7 +339,7 @@ def test_a_damaged_json_is_named(saved: Path, text: str) -> None:
 def test_a_json_of_something_else_is_named(saved: Path, text: str) -> None:
     (saved / "model.json").write_text(text)
     assert failure(DataError, saved).startswith(
-        f"{saved / 'model.json'}: expected a model of format 1 or older, found None"
+        f"{saved / 'model.json'}: expected a model of format 2 or older, found None"
     )
 
 
@@ -347,7 +347,7 @@ def test_a_json_of_something_else_is_named(saved: Path, text: str) -> None:
 def test_a_format_that_is_none_is_refused(saved: Path, found: object) -> None:
     rewritten(saved, format=found)
     assert failure(DataError, saved).startswith(
-        f"{saved / 'model.json'}: expected a model of format 1 or older, found {found};"
+        f"{saved / 'model.json'}: expected a model of format 2 or older, found {found};"
     )
 
 
@@ -365,11 +365,11 @@ def test_brackets_without_end_are_a_damaged_file(saved: Path) -> None:
     assert "expected JSON, found a damaged file" in failure(DataError, saved)
 
 
-@pytest.mark.parametrize("found", [2, 17])
+@pytest.mark.parametrize("found", [3, 17])
 def test_a_model_of_a_newer_version_is_refused_with_the_way_out(saved: Path, found: int) -> None:
     rewritten(saved, format=found, of_tomorrow=True)
     assert failure(DataError, saved) == (
-        f"{saved / 'model.json'}: expected a model of format 1 or older, found {found}; "
+        f"{saved / 'model.json'}: expected a model of format 2 or older, found {found}; "
         "update faithgauge: pip install --upgrade faithgauge"
     )
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from faithgauge.errors import DataError, UnsupportedError
 from faithgauge.models.check import check_model, example_batch
 from faithgauge.models.classifier import Shape
-from faithgauge.models.transformer import Transformer
+from faithgauge.models.transformer import AllEmbeddings, Transformer
 from faithgauge.types import Batch
 
 FAMILY = pytest.mark.parametrize("family", tiny.FAMILIES)
@@ -108,7 +108,7 @@ def test_a_family_without_types_reads_pairs_without_them(family: str) -> None:
 @FAMILY
 def test_all_embeddings_are_what_enters_the_first_layer(family: str) -> None:
     model, batch = Transformer(tiny.network(family)), batch_of(FIRST, SECOND)
-    view = model.all_embeddings()
+    view = AllEmbeddings(model)
     with torch.no_grad():
         embedded = view.embed(batch)
         torch.testing.assert_close(view.forward_embedded(embedded, batch).logits, model(batch).logits)

@@ -8,16 +8,16 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from faithgauge.cli.counting import counting
 from faithgauge.cli.explained import show, summarise
 from faithgauge.cli.files import refuse_place, writing
-from faithgauge.cli.options import Json, ModelPlace
+from faithgauge.cli.options import Json, Labels, ModelPlace
 from faithgauge.cli.output import emit, err, printable
-from faithgauge.config import DataConfig, EncodeConfig
+from faithgauge.config import DataConfig
 from faithgauge.errors import ConfigError, DataError
 from faithgauge.report.explanation import Explanation, document, rows, write_rows
 from faithgauge.report.heatmap import page
@@ -25,10 +25,15 @@ from faithgauge.types import Example
 
 if TYPE_CHECKING:
     from faithgauge.explain.asked import Asked
+    from faithgauge.explain.merged import Merge
 
 ON_A_PAGE = 100
 """How many texts a page shows at most."""
-_TEXTS, _CUT = "texts", f"cut after {EncodeConfig().max_tokens:,} tokens"
+_TEXTS, _CUT = "texts", "cut after "
+Merged = Annotated[
+    Literal["sum", "max", "first"] | None,
+    typer.Option(help="Word pieces to words: sum, strongest or first.", show_default=False),
+]
 _FILE: dict[str, Any] = {"show_default": False, "rich_help_panel": "Texts of a file"}
 
 
@@ -48,6 +53,8 @@ def command(
         str | None,
         typer.Option(help="Class to explain: predicted, gold, a name or number.", show_default=False),
     ] = None,
+    merge: Merged = None,
+    labels: Labels = None,
     seed: Annotated[int, typer.Option(help="Seed of explainers that draw.")] = 0,
     train: Annotated[
         str | None,
@@ -80,10 +87,11 @@ def command(
     refuse_place("--html", html)
     config = DataConfig(str(file), text=text_column, text_pair=pair_column, label=label_column)
     found = _explained(
-        model,
+        (model, labels),
         config if text is None else Example(text, -1, "text 1", text_pair),
         explainer,
         target=target,
+        merge=merge,
         scores=scores,
         train=train,
         seed=seed,
@@ -95,11 +103,12 @@ def command(
 
 
 def _explained(
-    model: str,
+    model: tuple[str, str | None],
     texts: Example | DataConfig,
     explainer: str,
     *,
     target: str | None,
+    merge: Merge | None,
     scores: Path | None,
     train: str | None,
     seed: int,
@@ -108,20 +117,22 @@ def _explained(
     from faithgauge import steps
     from faithgauge.explain.asked import named
     from faithgauge.explain.given import read_file
+    from faithgauge.explain.merged import by_word
     from faithgauge.models.store import open_model
 
     asked = named(explainer)
     _refuse_what_is_not_there(asked, target, labelled=isinstance(texts, DataConfig), train=train)
     sheet = None if scores is None else read_file(scores)
-    trained = open_model(model)
+    trained = open_model(*model)
     if target is not None:
         asked = steps.aimed(trained, asked, target)
     examples = [texts] if isinstance(texts, Example) else _examples(texts, trained.classes)
     known = steps.known_of(trained, None if train is None else steps.training_texts(trained, train), seed)
     with counting("texts") as on_progress:
-        return steps.explain_examples(
+        found = steps.explain_examples(
             trained, examples, asked, known=known, scores=sheet, on_progress=on_progress
         )
+    return found if merge is None else (by_word(one, trained.tokenizer, merge) for one in found)
 
 
 def _refuse_what_is_not_there(
@@ -186,13 +197,13 @@ def _hand_out_all(
             write_rows(table, new, parquet=place.suffix == ".parquet")
         err.print(printable(f"explanations of {counts[_TEXTS]} texts: {place}"), soft_wrap=True)
     deque(table, maxlen=0)  # what nobody has read is counted still
-    n = counts.pop(_TEXTS)
+    n, cut = counts.pop(_TEXTS), sum(counts[what] for what in counts if what.startswith(_CUT))
     _hand_out_page(
         first, html, f"{file} explained by {model}", f"{len(first)} of {n} texts." * (n > len(first))
     )
     _say(counts)
     if as_json:
-        emit({"model": model, "file": file, "texts": n, "cut": counts[_CUT], "explanations": table})
+        emit({"model": model, "file": file, "texts": n, "cut": cut, "explanations": table})
     elif place is None:
         summarise(first, n)
 
@@ -210,10 +221,8 @@ def _watched(
 
 def _what_lacks(explanation: Explanation) -> Iterator[str]:
     """What a reader must be told of a text: that it was cut, that an explainer has no scores for it."""
-    end = explanation.spans[-1][1] if explanation.spans else 0
-    nearly = EncodeConfig().max_tokens - 2  # without the special tokens
-    if len(explanation.tokens) >= nearly and explanation.text[end:].strip():
-        yield _CUT
+    if explanation.cut:
+        yield f"{_CUT}{explanation.cut:,} tokens"
     for name in explanation.reasons:
         yield f"without scores of {name}"
 

@@ -111,7 +111,11 @@ ModelPlace = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
-        help="A folder that `faithgauge train` wrote, or package.module:function.",
+        help="A folder of `faithgauge train` or of transformers, or package.module:function.",
         show_default=False,
     ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option("--labels", help="Names of the model's classes: negative=0,positive=1.", show_default=False),
 ]

@@ -7,18 +7,14 @@ import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from faithgauge.cli.options import Json, ModelPlace, PairColumn, TextColumn
+from faithgauge.cli.options import Json, Labels, ModelPlace, PairColumn, TextColumn
 from faithgauge.cli.output import emit, err
 from faithgauge.config import DataConfig, EncodeConfig
 from faithgauge.errors import ConfigError
-
-if TYPE_CHECKING:
-    from faithgauge.encode.tokenizer import Tokenizer
-    from faithgauge.types import Encoded
 
 
 def command(
@@ -26,6 +22,7 @@ def command(
     file: Annotated[Path, typer.Argument(help="CSV, TSV, JSONL or Parquet.", show_default=False)],
     text: TextColumn = None,
     text_pair: PairColumn = None,
+    labels: Labels = None,
     target: Annotated[
         Path | None, typer.Option("--out", help="Write a CSV file, also with --json.", show_default=False)
     ] = None,
@@ -39,12 +36,14 @@ def command(
 
     if target is not None and (target.is_dir() or not target.parent.is_dir()):
         raise ConfigError(f"--out {target}: expected a file in a folder that is there; choose another place")
-    trained = open_model(model)
+    trained = open_model(model, labels)
     examples = read_texts(DataConfig(str(file), text=text, text_pair=text_pair))
     pairs = [example.text_pair for example in examples if example.text_pair is not None]
-    encoded = read(trained, [example.text for example in examples], pairs or None).splits["test"]
-    if cut := _cut(trained.tokenizer, encoded):
-        limit = f"{EncodeConfig().max_tokens:,} tokens"
+    corpus = read(trained, [example.text for example in examples], pairs or None)
+    encoded = corpus.splits["test"]
+    if cut := corpus.report["splits"]["test"].get("cut", 0):
+        longest = getattr(trained.tokenizer, "longest", None) or EncodeConfig().max_tokens
+        limit = f"{min(longest, EncodeConfig().max_tokens):,} tokens"
         err.print(f"{cut} of {len(examples)} texts are longer than {limit} and were cut", soft_wrap=True)
     found = predict(trained.classifier, encoded)
     rows = [
@@ -62,18 +61,6 @@ def command(
         emit({"model": model, "file": file, "cut": cut, "predictions": predictions})
     elif target is None:
         sys.stdout.write(_table(trained.classes, rows))
-
-
-def _cut(tokenizer: Tokenizer, encoded: Encoded) -> int:
-    """How many examples have a text that was cut: it has as many tokens as it may, and in full more."""
-    most = EncodeConfig().max_tokens
-    cut = set()
-    for ids, texts in ((encoded.ids, encoded.texts), (encoded.pair_ids, encoded.pair_texts)):
-        if ids is not None and texts is not None:
-            for i in (ids.lengths() == most).nonzero()[0].tolist():
-                if len(tokenizer.encode(texts.row(i).tobytes().decode()).ids) > most:
-                    cut.add(i)
-    return len(cut)
 
 
 def _table(classes: Sequence[str], rows: Sequence[tuple[str, str, Sequence[float]]]) -> str:

@@ -28,7 +28,8 @@ HELP = {
     "min_df": "A word must stand in this many training texts.",
     "max_tokens": "The longest text that is taken.",
     "too_long": "What to do with a longer one.",
-    "encoder": "See: faithgauge list encoders.",
+    "joined": "A pair in one row, as a pretrained model reads it.",
+    "encoder": "See: faithgauge list encoders; or hf:PLACE.",
     "attention": "See: faithgauge list attentions.",
     "distribution": "See: faithgauge list distributions.",
     "temperature": "Divides the scores before they become a distribution.",
@@ -52,6 +53,10 @@ HELP = {
     "select_on": "The split that chooses the epoch.",
     "select_by": "The metric that chooses the epoch (faithgauge list metrics).",
     "seed": "Of the weights and of the order of the texts.",
+    "optimiser": "Of hf:PLACE adamw.",
+    "beta2": "Decay of second moments; of hf:PLACE 0.98.",
+    "schedule": "Of the rate; of hf:PLACE linear.",
+    "warm_up": "Share of steps in which it rises; of hf:PLACE 0.06.",
 }
 SHOWN = ("f1_positive", "f1_macro", "accuracy", "roc_auc", "calibration_error")
 PANELS: dict[str, type] = {
@@ -116,16 +121,20 @@ def _command(
     from faithgauge import jobs, steps
     from faithgauge.encode.corpus import open_corpus
     from faithgauge.engine.alone import compute
+    from faithgauge.models.pretrained import completed, name_of
     from faithgauge.models.store import is_model
     from faithgauge.settings import settings
 
     chosen = replace(settings(config.name, preset, **options), data=config)
     steps.refuse_unknown_names(chosen, model)
+    chosen = completed(chosen)
     place = store_at(store)
     data = jobs.prepare(config, chosen.encode)
     corpus = open_corpus(compute(data, place, threads=threads) / jobs.CORPUS)
     if folder is None:
-        parts = (Path(config.name).stem, chosen.model.encoder, str(chosen.train.seed))
+        encoder = chosen.model.encoder
+        short = name_of(encoder).rpartition("/")[2].replace(":", "-") if ":" in encoder else encoder
+        parts = (Path(config.name).stem, short, str(chosen.train.seed))
         folder = Path("runs") / "-".join(parts)
     if not as_json:
         for note in (*corpus.missing, *corpus.notes):

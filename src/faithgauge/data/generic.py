@@ -75,7 +75,8 @@ def read_marked(config: DataConfig, classes: Sequence[str]) -> list[Example]:
         elif config.label is not None:
             raise DataError(
                 f"{sheet.place(wrong)}: expected a class of the model ({', '.join(classes)}) in column "
-                f"{columns.label!r}, found {found[wrong]!r}; name another column, or none"
+                f"{columns.label!r}, found {found[wrong]!r}; name another column, or none, or say which "
+                "class is which: --labels"
             )
     return [example(sheet, columns, i, label=label) for i, label in enumerate(labels)]
 

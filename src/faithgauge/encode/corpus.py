@@ -10,7 +10,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,13 @@ from numpy.typing import NDArray
 
 from faithgauge.config import EncodeConfig
 from faithgauge.data.dataset import Dataset
+from faithgauge.encode.joined import cut_pair
+from faithgauge.encode.limit import Limit
 from faithgauge.encode.rest import new_folder, read_facts, read_split, write_facts, write_split
 from faithgauge.encode.tokenizer import (
     N_BEFORE,
+    Joined,
+    SubwordTokenizer,
     Tokenizer,
     Tokens,
     WordTokenizer,
@@ -42,7 +46,8 @@ class Corpus:
     """An encoded data set, with its tokenizer and all that a result on it must say of it.
 
     `report` holds the size of the vocabulary, and by split the number of texts, their mean length in tokens
-    and the share of these that are unknown (special tokens left out), and the greatest length (with them).
+    and the share of these that are unknown (special tokens left out), the greatest length (with them), and
+    how many were cut, if any.
     """
 
     name: str
@@ -78,19 +83,23 @@ def encode(
             f"{config.max_tokens}"
         )
     if tokenizer is None and config.tokenizer is not None:
-        tokenizer = read_subwords(config.tokenizer)
+        longest = config.max_tokens if config.joined else None
+        tokenizer = read_subwords(config.tokenizer, joined=config.joined, longest=longest)
     if folder is None:
         known, splits = _known_first(dataset, config, tokenizer)
-        return _corpus(dataset, known, dict(splits))
+        kept, reports = {}, {}
+        for split, encoded, cut in splits:
+            kept[split], reports[split] = encoded, _report(encoded, known, cut)
+        return _corpus(dataset, known, kept, reports)
     with new_folder(folder) as partial:
         known, splits = _known_first(dataset, config, tokenizer)
         reports = {}
-        for split, encoded in splits:
+        for split, encoded, cut in splits:
             write_split(partial / split, encoded)
-            reports[split] = _report(encoded, known)
+            reports[split] = _report(encoded, known, cut)
         save_tokenizer(known, partial)
-        empty = _corpus(dataset, known, {})
-        report = {**empty.report, "splits": reports}
+        empty = _corpus(dataset, known, {}, reports)
+        report = empty.report
         write_facts(partial, {**_facts(empty), "splits": list(reports), "report": report})
     return open_corpus(folder)
 
@@ -115,30 +124,30 @@ def open_corpus(folder: Path) -> Corpus:
 
 def _known_first(
     dataset: Dataset, config: EncodeConfig, tokenizer: Tokenizer | None
-) -> tuple[Tokenizer, Iterator[tuple[Split, Encoded]]]:
-    """The tokenizer, and the encoded splits one after the other."""
+) -> tuple[Tokenizer, Iterator[tuple[Split, Encoded, int]]]:
+    """The tokenizer, and the encoded splits one after the other, each with how many rows were cut."""
     present = [split for split in SPLITS if dataset.splits.get(split)]
+
+    def each(known: Tokenizer, splits: Sequence[Split]) -> Iterator[tuple[Split, Encoded, int]]:
+        for split in splits:
+            limit = Limit.of(config, known)
+            encoded = _encode(dataset, split, known.encode_batch, limit=limit, tokenizer=known)
+            yield split, encoded, len(limit.cut)
+
     if tokenizer is not None:
-        known = tokenizer
-        return known, ((split, _encode(dataset, split, known.encode_batch, config)) for split in present)
+        return tokenizer, each(tokenizer, present)
     if "train" not in present:
         way = "; ".join(dataset.missing or dataset.notes) or "give a tokenizer, or data with a training split"
         raise DataError(
             f"{dataset.full_name}: expected a training split to take the vocabulary from, found "
             f"{', '.join(present) or 'no split'}; {way}"
         )
-    words, train = _learn(dataset, config)
-
-    def rest() -> Iterator[tuple[Split, Encoded]]:
-        yield "train", train
-        for split in present[1:]:
-            yield split, _encode(dataset, split, words.encode_batch, config)
-
-    return words, rest()
+    words, train, cut = _learn(dataset, config)
+    return words, chain([("train", train, cut)], each(words, present[1:]))
 
 
-def _learn(dataset: Dataset, config: EncodeConfig) -> tuple[WordTokenizer, Encoded]:
-    """The vocabulary of the training split, and the split in its ids."""
+def _learn(dataset: Dataset, config: EncodeConfig) -> tuple[WordTokenizer, Encoded, int]:
+    """The vocabulary of the training split, the split in its ids, and how many of its rows were cut."""
     words = WORDS[config.words]
     numbers: defaultdict[str, int] = defaultdict(count(N_BEFORE).__next__)
 
@@ -148,7 +157,8 @@ def _learn(dataset: Dataset, config: EncodeConfig) -> tuple[WordTokenizer, Encod
             ids = np.fromiter(map(numbers.__getitem__, found.words), np.int32, len(found.words))
             yield frame(ids, found.spans)
 
-    train = _encode(dataset, "train", number, config)
+    limit = Limit.of(config)
+    train = _encode(dataset, "train", number, limit=limit)
     texts = np.zeros(N_BEFORE + len(numbers), np.int64)
     for ids in (train.ids, train.pair_ids):
         if ids is not None:
@@ -163,15 +173,24 @@ def _learn(dataset: Dataset, config: EncodeConfig) -> tuple[WordTokenizer, Encod
     pair_ids = (
         None if train.pair_ids is None else replace(train.pair_ids, values=final[train.pair_ids.values])
     )
-    return tokenizer, replace(
-        train, ids=replace(train.ids, values=final[train.ids.values]), pair_ids=pair_ids
-    )
+    ids = replace(train.ids, values=final[train.ids.values])
+    return tokenizer, replace(train, ids=ids, pair_ids=pair_ids), len(limit.cut)
 
 
-def _encode(dataset: Dataset, split: Split, encode_batch: _Encode, config: EncodeConfig) -> Encoded:
+def _encode(
+    dataset: Dataset,
+    split: Split,
+    encode_batch: _Encode,
+    *,
+    limit: Limit,
+    tokenizer: Tokenizer | None = None,
+) -> Encoded:
     examples = dataset.splits[split]
     where = f"{dataset.full_name}, {split}"
-    ids, spans, texts = _texts(examples, [x.text for x in examples], encode_batch, config=config, where=where)
+    seconds = _seconds(examples, where)
+    if seconds and isinstance(tokenizer, SubwordTokenizer) and tokenizer.joined:
+        return _joined(examples, tokenizer, limit, where=where)
+    ids, spans, texts = _texts(examples, [x.text for x in examples], encode_batch, limit=limit, where=where)
     encoded = Encoded(
         ids=ids,
         spans=spans,
@@ -180,14 +199,48 @@ def _encode(dataset: Dataset, split: Split, encode_batch: _Encode, config: Encod
         evidence=_evidence(examples, ids.offsets, spans),
         candidates=_candidates(examples),
     )
-    pairs = [example.text_pair for example in examples if example.text_pair is not None]
-    if not pairs:
+    if not seconds:
         return encoded
-    if len(pairs) < len(examples):
+    ids, spans, texts = _texts(examples, seconds, encode_batch, limit=limit, where=where)
+    return replace(encoded, pair_ids=ids, pair_spans=spans, pair_texts=texts)
+
+
+def _seconds(examples: Sequence[Example], where: str) -> list[str]:
+    """The second text of every example, or of none."""
+    pairs = [example.text_pair for example in examples if example.text_pair is not None]
+    if pairs and len(pairs) < len(examples):
         lone = next(example.id for example in examples if example.text_pair is None)
         raise DataError(f"{where}, {lone}: expected a second text as the other examples have, found none")
-    ids, spans, texts = _texts(examples, pairs, encode_batch, config=config, where=where)
-    return replace(encoded, pair_ids=ids, pair_spans=spans, pair_texts=texts)
+    return pairs
+
+
+def _joined(examples: Sequence[Example], tokenizer: SubwordTokenizer, limit: Limit, *, where: str) -> Encoded:
+    """Every pair as one row; of one that is too long the longer text is cut, as far as the other goes."""
+    rows: list[Joined] = []
+    pairs = [(example.text, example.text_pair or "") for example in examples]
+    for i, tokens in enumerate(tokenizer.encode_pairs(pairs)):
+        rows.append(cut_pair(tokens, limit.excess(len(tokens.ids), f"{where}, {examples[i].id}")))
+        if len(np.unique(rows[i].segments[rows[i].spans[:, 0] >= 0])) < 2:
+            raise DataError(
+                f"{where}, {examples[i].id}: expected a token or more of each text of the pair, found none "
+                "of one; leave the pair out"
+            )
+    offsets = np.cumsum([0, *(len(row.ids) for row in rows)], dtype=np.int64)
+    segments = Ragged(np.concatenate([row.segments for row in rows]), offsets)
+    spans = Ragged(np.concatenate([row.spans for row in rows]), offsets)
+    evidence = _evidence(examples, offsets, spans)
+    if evidence is not None:  # which is characters of the first text
+        evidence = replace(evidence, values=evidence.values & (segments.values == 0))
+    return Encoded(
+        ids=Ragged(np.concatenate([row.ids for row in rows]), offsets),
+        spans=spans,
+        labels=np.array([example.label for example in examples], np.int64),
+        texts=_raw(examples, [first for first, _ in pairs], where),
+        pair_texts=_raw(examples, [second for _, second in pairs], where),
+        evidence=evidence,
+        candidates=_candidates(examples),
+        segments=segments,
+    )
 
 
 def _texts(
@@ -195,18 +248,14 @@ def _texts(
     texts: Sequence[str],
     encode_batch: _Encode,
     *,
-    config: EncodeConfig,
+    limit: Limit,
     where: str,
 ) -> tuple[Ragged, Ragged, Ragged]:
     """Ids, spans and bytes of all the texts, in flat buffers that grow."""
-    ids, spans, raw = array("i"), array("i"), bytearray()
-    lengths, sizes = [], []
-    for example, text in zip(examples, texts, strict=True):
-        raw += _bytes(text, f"{where}, {example.id}")
-        sizes.append(len(raw))
+    ids, spans, lengths, raw = array("i"), array("i"), [], _raw(examples, texts, where)
     for example, text, tokens in zip(examples, texts, encode_batch(texts), strict=True):
-        if len(tokens.ids) > config.max_tokens or not (tokens.spans[:, 0] >= 0).any():
-            tokens = _mended(tokens, text, config, where=f"{where}, {example.id}")
+        if len(tokens.ids) > limit.tokens or not (tokens.spans[:, 0] >= 0).any():
+            tokens = _mended(tokens, text, limit, where=f"{where}, {example.id}")
         ids.frombytes(tokens.ids.tobytes())
         spans.frombytes(tokens.spans.tobytes())
         lengths.append(len(ids))
@@ -214,8 +263,17 @@ def _texts(
     return (
         Ragged(np.frombuffer(ids, np.int32), offsets),
         Ragged(np.frombuffer(spans, np.int32).reshape(-1, 2), offsets),
-        Ragged(np.frombuffer(raw, np.uint8), np.array([0, *sizes], np.int64)),
+        raw,
     )
+
+
+def _raw(examples: Sequence[Example], texts: Sequence[str], where: str) -> Ragged:
+    """The bytes of the texts."""
+    raw, sizes = bytearray(), [0]
+    for example, text in zip(examples, texts, strict=True):
+        raw += _bytes(text, f"{where}, {example.id}")
+        sizes.append(len(raw))
+    return Ragged(np.frombuffer(raw, np.uint8), np.array(sizes, np.int64))
 
 
 def _bytes(text: str, where: str) -> bytes:
@@ -228,7 +286,7 @@ def _bytes(text: str, where: str) -> bytes:
         ) from error
 
 
-def _mended(tokens: Tokens, text: str, config: EncodeConfig, *, where: str) -> Tokens:
+def _mended(tokens: Tokens, text: str, limit: Limit, *, where: str) -> Tokens:
     """The text cut to its first tokens and its special ones, if that was asked for."""
     real = tokens.spans[:, 0] >= 0
     if not real.any():
@@ -236,12 +294,7 @@ def _mended(tokens: Tokens, text: str, config: EncodeConfig, *, where: str) -> T
             f"{where}: expected at least one token, found none in {text[:40]!r}; leave the text out, or "
             "choose another word preset (--words)"
         )
-    if config.too_long == "error":
-        raise DataError(
-            f"{where}: expected at most {config.max_tokens:,} tokens, found {len(tokens.ids):,}; "
-            f"set --max-tokens {len(tokens.ids)} or --too-long cut"
-        )
-    excess = len(tokens.ids) - config.max_tokens
+    excess = limit.excess(len(tokens.ids), where)
     kept = np.delete(np.arange(len(tokens.ids)), np.flatnonzero(real)[-excess:])
     return Tokens(tokens.ids[kept], tokens.spans[kept])
 
@@ -266,7 +319,9 @@ def _candidates(examples: Sequence[Example]) -> Ragged | None:
     return Ragged(np.fromiter((i for row in rows for i in row), np.int64), offsets)
 
 
-def _corpus(dataset: Dataset, tokenizer: Tokenizer, splits: Mapping[Split, Encoded]) -> Corpus:
+def _corpus(
+    dataset: Dataset, tokenizer: Tokenizer, splits: Mapping[Split, Encoded], reports: Mapping[Split, Any]
+) -> Corpus:
     return Corpus(
         name=dataset.name,
         variant=dataset.variant,
@@ -274,17 +329,14 @@ def _corpus(dataset: Dataset, tokenizer: Tokenizer, splits: Mapping[Split, Encod
         classes=dataset.classes,
         splits=splits,
         tokenizer=tokenizer,
-        report={
-            "vocabulary": len(tokenizer.vocabulary),
-            "splits": {split: _report(encoded, tokenizer) for split, encoded in splits.items()},
-        },
+        report={"vocabulary": len(tokenizer.vocabulary), "splits": reports},
         missing=dataset.missing,
         notes=dataset.notes,
         substituted=dataset.substituted,
     )
 
 
-def _report(encoded: Encoded, tokenizer: Tokenizer) -> dict[str, float]:
+def _report(encoded: Encoded, tokenizer: Tokenizer, cut: int) -> dict[str, float]:
     lengths = encoded.ids.lengths()
     real, unknown = 0, 0
     for ids, spans in _both(encoded):
@@ -296,6 +348,7 @@ def _report(encoded: Encoded, tokenizer: Tokenizer) -> dict[str, float]:
         "mean_length": float((encoded.spans.values[:, 0] != -1).sum() / len(encoded)),
         "max_length": int(lengths.max()),
         "unknown": unknown / real,
+        **({"cut": cut} if cut else {}),
     }
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,6 +39,17 @@ class Tokens(NamedTuple):
 
     ids: NDArray[np.int32]
     spans: NDArray[np.int32]
+
+
+class Joined(NamedTuple):
+    """Two texts in one row: `segments` (token) says which of them, 0 or 1, each token belongs to.
+
+    A special token belongs to the text before it.
+    """
+
+    ids: NDArray[np.int32]
+    spans: NDArray[np.int32]
+    segments: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -84,9 +95,15 @@ class WordTokenizer:
 
 @dataclass(frozen=True)
 class SubwordTokenizer:
-    """A tokenizer of the `tokenizers` library, given by the text of its JSON file."""
+    """A tokenizer of the `tokenizers` library, given by the text of its JSON file.
+
+    One that is `joined` makes a pair of texts one row, as its own post-processor joins them; `longest` is how
+    many tokens its model can read at most.
+    """
 
     definition: str = field(repr=False)
+    joined: bool = False
+    longest: int | None = None
 
     @functools.cached_property
     def model(self) -> Any:
@@ -126,8 +143,19 @@ class SubwordTokenizer:
         for i in range(0, len(texts), 256):
             yield from map(_tokens, self.model.encode_batch(texts[i : i + 256]))
 
+    def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Joined]:
+        """Each pair as one row with separators."""
+        for i in range(0, len(pairs), 256):
+            yield from map(_both, self.model.encode_batch(list(pairs[i : i + 256])))
+
+    def words(self, text: str) -> NDArray[np.int64]:
+        """For each token of a text, special ones left out, the number of the word that it is a piece of."""
+        encoding = self.model.encode(text, add_special_tokens=False)
+        return np.array(encoding.word_ids, np.int64)
+
     def state(self) -> dict[str, Any]:
-        return {"kind": "subwords", "definition": json.loads(self.definition)}
+        kind = {"kind": "subwords", "definition": json.loads(self.definition)}
+        return {**kind, "joined": True, "longest": self.longest} if self.joined else kind
 
 
 Tokenizer = WordTokenizer | SubwordTokenizer
@@ -142,10 +170,10 @@ def frame(ids: NDArray[np.int32], spans: NDArray[np.int32]) -> Tokens:
     return Tokens(framed, framed_spans)
 
 
-def read_subwords(path: Path) -> SubwordTokenizer:
+def read_subwords(path: Path, *, joined: bool = False, longest: int | None = None) -> SubwordTokenizer:
     """The tokenizer of a ``tokenizer.json`` of the `tokenizers` library, or of the folder it lies in."""
     file = path / FILE if path.is_dir() else path
-    return _subwords(file, _read(file))
+    return replace(_subwords(file, _read(file)), joined=joined, longest=longest)
 
 
 def save_tokenizer(tokenizer: Tokenizer, folder: Path) -> None:
@@ -169,7 +197,8 @@ def load_tokenizer(folder: Path) -> Tokenizer:
         if state["kind"] == "words":
             WORDS[state["preset"]]
             return WordTokenizer(state["preset"], tuple(state["vocabulary"]))
-        return _subwords(file, json.dumps(state["definition"]))
+        found = _subwords(file, json.dumps(state["definition"]))
+        return replace(found, joined=bool(state.get("joined")), longest=state.get("longest"))
     except KeyError as error:
         raise DataError(
             f"{file}: expected the key {error}, found {sorted(state)}; save the model again"
@@ -180,6 +209,11 @@ def _tokens(encoding: Any) -> Tokens:
     spans = np.array(encoding.offsets, np.int32).reshape(-1, 2)
     spans[np.array(encoding.special_tokens_mask, bool)] = -1
     return Tokens(np.array(encoding.ids, np.int32), spans)
+
+
+def _both(encoding: Any) -> Joined:
+    which = np.array([-1 if i is None else i for i in encoding.sequence_ids], np.int32)
+    return Joined(*_tokens(encoding), np.maximum(np.maximum.accumulate(which), 0))
 
 
 def _subwords(file: Path, definition: str) -> SubwordTokenizer:

@@ -126,7 +126,7 @@ def _ends(before: NDArray[np.bool_], target: int) -> NDArray[np.bool_]:
 def _add_edges(
     before: NDArray[np.bool_], target: int, capacities: Capacities, *, there: NDArray[np.bool_]
 ) -> None:
-    """Let the widest edge across the cut take part, of those that did not yet, of each token on either side."""
+    """Let take part, of each token on either side of the cut, the widest edge across it that did not yet."""
     ends = _ends(before, target)
     for layer in range(1, len(capacities) - 1):
         rows, columns = np.flatnonzero(before[layer]), np.flatnonzero(ends[layer])

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from faithgauge.data.columns import is_range
 from faithgauge.data.sheet import Sheet, kind, read_sheet
+from faithgauge.encode.joined import side_of
 from faithgauge.encode.tokenizer import Tokenizer
 from faithgauge.errors import DataError
 from faithgauge.explain.split import Scores
@@ -66,15 +67,13 @@ def align(
     sheet: Sheet, examples: Sequence[Example], encoded: Encoded, *, tokenizer: Tokenizer
 ) -> dict[str, Given]:
     """By explainer the scores of these rows on the tokens of these texts."""
-    sides = [_Side("", [one.text for one in examples], encoded.ids, encoded.spans, tokenizer)]
-    if encoded.pair_ids is not None and encoded.pair_spans is not None:
-        seconds = [one.text_pair or "" for one in examples]
-        sides.append(_Side("pair_", seconds, encoded.pair_ids, encoded.pair_spans, tokenizer))
+    sides = _sides(examples, encoded, tokenizer)
     result, used = {}, 0
     for name, (column, rows) in _explainers(sheet).items():
         matched = _matched(sheet, rows, examples)
         unused = len(set(rows) - set(matched.values()))
-        result[name] = _filled(sheet, column, matched, sides=sides, unused=unused)
+        filled = _filled(sheet, column, matched, sides=sides, unused=unused)
+        result[name] = filled if encoded.segments is None else _in_one_row(filled, encoded)
         used += len(matched)
     if not used:
         raise DataError(
@@ -99,6 +98,28 @@ class _Side:
         start, end = self.spans.row(number)[place]
         word = self.tokenizer.vocabulary[int(self.ids.row(number)[place])]
         return {_plain(self.texts[number][start:end]), _plain(word)}
+
+
+def _sides(examples: Sequence[Example], encoded: Encoded, tokenizer: Tokenizer) -> list[_Side]:
+    """The texts of every example, also of pairs in one row."""
+    firsts, seconds = [one.text for one in examples], [one.text_pair or "" for one in examples]
+    if encoded.segments is not None:
+        (ids, spans, _), (pair_ids, pair_spans, _) = side_of(encoded, 0), side_of(encoded, 1)
+        pair = _Side("pair_", seconds, pair_ids, pair_spans, tokenizer)
+        return [_Side("", firsts, ids, spans, tokenizer), pair]
+    own = [_Side("", firsts, encoded.ids, encoded.spans, tokenizer)]
+    if encoded.pair_ids is not None and encoded.pair_spans is not None:
+        own.append(_Side("pair_", seconds, encoded.pair_ids, encoded.pair_spans, tokenizer))
+    return own
+
+
+def _in_one_row(given: Given, encoded: Encoded) -> Given:
+    """The scores of both texts where they stand in the rows."""
+    scores = np.full(len(encoded.ids.values), np.nan, np.float32)
+    for side, own in enumerate((given.scores.scores, given.scores.pair)):
+        if own is not None:
+            scores[side_of(encoded, side)[2]] = own
+    return replace(given, scores=Scores(scores))
 
 
 def _explainers(sheet: Sheet) -> dict[str, tuple[str, list[int]]]:

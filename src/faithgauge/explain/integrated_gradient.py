@@ -14,9 +14,11 @@ from faithgauge.explain.baseline import baseline as baseline_vectors
 from faithgauge.explain.gradient import importance
 from faithgauge.models.question import Question
 from faithgauge.models.slopes import along
+from faithgauge.models.transformer import whole_embeddings
 from faithgauge.types import Batch, Importance
 
 Rule = Literal["gauss-legendre", "right"]
+Embeddings = Literal["word", "all"]
 
 
 def integrated_gradient(
@@ -27,6 +29,7 @@ def integrated_gradient(
     steps: AtLeastOne = 50,
     rule: Rule = "gauss-legendre",
     baseline: Baseline = "pad",
+    embeddings: Embeddings = "word",
     absolute: bool = False,
 ) -> Importance:
     """The integral of the gradient along the line from a baseline to the text, times the way that was gone.
@@ -35,7 +38,9 @@ def integrated_gradient(
 
     x are the word vectors, and b the same with those of maskable tokens replaced (`baseline`). The points s_k
     and their weights w_k, `steps` of each, are those of Gauss and Legendre, or k/steps and 1/steps (`rule`).
-    `error` is f(x) − f(b) − Σ_t score_t, which is 0 for the exact integral. With `absolute`, |score_t|.
+    `error` is f(x) − f(b) − Σ_t score_t, which is 0 for the exact integral. With `absolute`, |score_t|. Of a
+    transformer, `embeddings` "word" takes for x the vectors of the words alone, with positions and types as
+    they are all along the way; "all" takes what enters its first layer, where these are added and normed.
 
     Paper: sundararajan2017, eqs. 1 and 3; neely-2022, section 4.3; recursive-roar-2022, section 4.
     Differs: the code of recursive-roar-2022 takes the gradient with respect to the unscaled embedding, which
@@ -43,6 +48,8 @@ def integrated_gradient(
     Range: (−∞, ∞), sum f(x) − f(b).
     Cost: `steps` forward and backward passes, without the first affine map of the model.
     """
+    if embeddings == "all":
+        model = whole_embeddings(model)
     start = baseline_vectors(model, batch, question, kind=baseline)
     shares, weights = (part.to(start) for part in points(rule, steps))
     scores, error = along(

@@ -118,7 +118,7 @@ def _turned(model: Any, layer: Layer) -> Float[Tensor, "batch token token"]:
     found = []
     every = torch.arange(layer.output.shape[1], device=layer.output.device)
     with torch.inference_mode():
-        for tokens in every.split(AT_ONCE):
+        for tokens in torch.split(every, AT_ONCE):
             many, whole = (one.repeat_interleave(len(tokens), 0) for one in (layer.entered, layer.output))
             with attending(model.network, _without(model, tokens.repeat(len(layer.output)))):
                 turned = 1 - F.cosine_similarity(whole, again(layer, many), dim=-1)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithgauge.encode.joined import side_of
 from faithgauge.explain.asked import Asked
 from faithgauge.explain.given import Given
 from faithgauge.explain.split import Scores
@@ -38,10 +39,11 @@ def explanations(
 ) -> Iterator[Explanation]:
     """The explained texts, one by one; `likely` are the model's probabilities, (example, class)."""
     scores = found.scores()
+    first, second = _side(encoded, scores, 0), _side(encoded, scores, 1)
     for i, (example, own) in enumerate(zip(examples, likely.tolist(), strict=True)):
         label = classes[int(np.argmax(own))]
         gold = classes[example.label] if example.label >= 0 else None
-        spans = _spans(encoded.spans, i)
+        spans = _spans(first.spans, i)
         yield Explanation(
             text=example.text,
             text_pair=example.text_pair,
@@ -49,10 +51,10 @@ def explanations(
             spans=spans,
             label=label,
             probabilities=dict(zip(classes, own, strict=True)),
-            scores={name: _own(encoded.spans, one.scores, i) for name, one in scores.items()},
+            scores={name: _own(first.spans, one, i) for name, one in first.scores.items()},
             id=example.id,
             gold=gold,
-            **_second(example, encoded, scores, i=i),
+            **_second(example, second, i),
             targets={name: _target(one, classes, label, gold=gold) for name, one in found.asked.items()},
             errors={
                 name: float(one.error[i])
@@ -63,16 +65,32 @@ def explanations(
         )
 
 
-def _second(example: Example, encoded: Encoded, scores: Mapping[str, Scores], *, i: int) -> dict[str, Any]:
-    """The fields of the second text, if any explainer has scores of it."""
+class _Side(NamedTuple):
+    """One text of every example: where its tokens stand, and their scores by explainer."""
+
+    spans: Ragged
+    scores: Mapping[str, NDArray[np.float32]]
+
+
+def _side(encoded: Encoded, scores: Mapping[str, Scores], side: int) -> _Side:
+    if encoded.segments is not None:
+        _, spans, own = side_of(encoded, side)
+        return _Side(spans, {name: one.scores[own] for name, one in scores.items()})
+    if side == 0:
+        return _Side(encoded.spans, {name: one.scores for name, one in scores.items()})
     paired = {name: one.pair for name, one in scores.items() if one.pair is not None}
-    if example.text_pair is None or encoded.pair_spans is None or not paired:
+    return _Side(encoded.spans if encoded.pair_spans is None else encoded.pair_spans, paired)
+
+
+def _second(example: Example, second: _Side, i: int) -> dict[str, Any]:
+    """The fields of the second text, if any explainer has scores of it."""
+    if example.text_pair is None or not second.scores:
         return {}
-    spans = _spans(encoded.pair_spans, i)
+    spans = _spans(second.spans, i)
     return {
         "pair_tokens": _tokens(example.text_pair, spans),
         "pair_spans": spans,
-        "pair_scores": {name: _own(encoded.pair_spans, one, i) for name, one in paired.items()},
+        "pair_scores": {name: _own(second.spans, one, i) for name, one in second.scores.items()},
     }
 
 

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from faithgauge.encode.batching import collate, reading_batches, unpad
 from faithgauge.errors import ConfigError, UnsupportedError
 from faithgauge.explain.asked import Asked
+from faithgauge.explain.restated import refuse_what_is_not_restated
 from faithgauge.models.classifier import probabilities
 from faithgauge.models.question import Known, Question, swap
 from faithgauge.seeds import generator
@@ -99,16 +100,22 @@ def refuse_what_lacks(
     model: nn.Module, asked: Asked, *, known: Known, encoded: Encoded | None = None
 ) -> None:
     """An explainer that needs what model or data do not have is an error before anything is computed."""
-    has = capabilities(model) | {
+    there = {
         *(["mask"] if known.mask is not None else []),
         *(["train"] if known.train is not None else []),
         *(["evidence"] if encoded is not None and encoded.evidence is not None else []),
     }
-    for need in asked.explainer.needs:
-        if need not in has:
-            needed = _NEEDS.get(need, f"a model with capability {need!r}")
-            raise UnsupportedError(f"{asked.label} needs {needed}, found none; choose another explainer")
-    if asked.special and "attention" in capabilities(model):
+    _refuse(asked, [need for need in asked.explainer.needs if need in _OF_DATA and need not in there])
+    refuse_what_model_lacks(model, asked)
+
+
+def refuse_what_model_lacks(model: nn.Module, asked: Asked) -> None:
+    """What can be known without any text."""
+    has = capabilities(model) | _OF_DATA
+    _refuse(asked, [need for need in asked.explainer.needs if need not in has])
+    if asked.options.get("rule") == "rescale":
+        refuse_what_is_not_restated(model)
+    if asked.special and "attention" in has:
         raise UnsupportedError(
             f"{asked.label}: expected a transformer, which attends to special tokens like all others, found "
             "a model that never attends to them; leave special out"
@@ -118,6 +125,13 @@ def refuse_what_lacks(
         raise ConfigError(f"{asked.label}: expected a class from 0 to {classes - 1}, found {asked.target}")
 
 
+def _refuse(asked: Asked, lacking: list[str]) -> None:
+    for need in lacking:
+        needed = _NEEDS.get(need, f"a model with capability {need!r}")
+        raise UnsupportedError(f"{asked.label} needs {needed}, found none; choose another explainer")
+
+
+_OF_DATA = {"mask", "train", "evidence"}
 _NEEDS = {
     "embedding": "a model whose word vectors can be given (capability 'embedding')",
     "attention": "a model with attention (capability 'attention')",

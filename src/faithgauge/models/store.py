@@ -2,6 +2,7 @@
 
     model.safetensors   the weights
     tokenizer.json      how text becomes ids
+    config.json         of a pretrained transformer, its configuration
     model.json          what the model is, and the record of its training; written last
 
 Weights are safetensors and facts are JSON, so reading a folder runs no code that it brings. The facts of a
@@ -19,7 +20,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -31,12 +32,16 @@ from torch import Tensor, nn
 from faithgauge.config import ModelConfig
 from faithgauge.encode.tokenizer import Tokenizer, load_tokenizer, save_tokenizer
 from faithgauge.errors import ConfigError, DataError, FaithgaugeError, JobError
+from faithgauge.models import pretrained
 from faithgauge.models.classifier import AttentionClassifier, Shape
+from faithgauge.models.labels import renamed
+from faithgauge.models.transformer import Transformer
 from faithgauge.registry import locate
 from faithgauge.settings import checked
 from faithgauge.types import Task
 
-FORMAT = 1
+FORMAT = 2
+"""2 is that of transformers; any other model is written as 1."""
 FACTS, WEIGHTS = "model.json", "model.safetensors"
 
 Factory = Callable[[Shape], nn.Module]
@@ -56,6 +61,12 @@ class Trained:
     record: Mapping[str, Any] = field(default_factory=dict)
     factory: str = ""
     folder: Path | None = None
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """What it can be given: a model of the transformers library does not say which of two."""
+        known = not isinstance(self.classifier, Transformer) or self.record.get("dataset")
+        return (self.task,) if known else ("single", "pair")
 
     @property
     def shape(self) -> Shape:
@@ -79,16 +90,23 @@ def _write(trained: Trained, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FACTS).unlink(missing_ok=True)  # an older model goes first, lest its facts meet new weights
     # Copies, because safetensors takes no weights that two layers share.
-    weights = trained.classifier.state_dict()
+    transformer = trained.classifier if isinstance(trained.classifier, Transformer) else None
+    weights = trained.classifier.state_dict() if transformer is None else transformer.network.state_dict()
     tensors = {name: value.detach().clone().contiguous() for name, value in weights.items()}
     new = folder / (WEIGHTS + ".new")
     new.write_bytes(safetensors.torch.save(tensors))  # not save_file, whose files only their owner may read
     new.replace(folder / WEIGHTS)
     save_tokenizer(trained.tokenizer, folder)
+    if transformer is not None:
+        configuration = transformer.config.to_json_string(use_diff=False)
+        (folder / pretrained.CONFIG).write_text(configuration, encoding="utf-8")
+    model: dict[str, Any] = {"distribution": transformer.distribution} if transformer is not None else {}
+    if transformer is None and not trained.factory:
+        model = asdict(trained.classifier.config)  # type: ignore[call-overload]
     facts = {
-        "format": FORMAT,
+        "format": FORMAT if transformer is not None else 1,
         "factory": trained.factory,
-        "model": asdict(trained.classifier.config) if not trained.factory else {},  # type: ignore[call-overload]
+        "model": model,
         "classes": trained.classes,
         "task": trained.task,
         "record": _finite(trained.record),
@@ -111,11 +129,16 @@ def load(folder: Path) -> Trained:
     path = folder / WEIGHTS
     try:
         weights = safetensors.torch.load_file(path)
-        if facts["factory"]:
-            classifier = _made(folder, facts["factory"], shape)
+        if facts["format"] == FORMAT:
+            restored = _transformer(folder, shape, weights)
+            distribution = facts["model"].get("distribution", "softmax")
+            classifier: nn.Module = Transformer(restored.network, distribution)
         else:
-            classifier = _ours(_config(folder, facts["model"]), shape, weights)
-        classifier.load_state_dict(weights)
+            if facts["factory"]:
+                classifier = _made(folder, facts["factory"], shape)
+            else:
+                classifier = _ours(_config(folder, facts["model"]), shape, weights)
+            classifier.load_state_dict(weights)
     except (OSError, safetensors.SafetensorError) as error:
         raise DataError(f"{path}: expected the weights of a model, found {error}; train it again") from error
     except (RuntimeError, TypeError) as error:  # a size that is no size of a tensor is a TypeError
@@ -128,11 +151,24 @@ def load(folder: Path) -> Trained:
     )
 
 
-def open_model(place: str) -> Trained:
-    """A model's folder, or the `Trained` that the user's own ``package.module:function`` returns."""
+def open_model(place: str, labels: str | None = None) -> Trained:
+    """A model's folder, or the `Trained` that the user's own ``package.module:function`` returns.
+
+    The folder may be one of the transformers library; ``hf:PLACE`` is always such a one. `labels` give its
+    classes other names, ``negative=0,positive=1``.
+    """
+    trained = _opened(place)
+    if labels is None:
+        return trained
+    return replace(trained, classes=renamed(trained.classes, labels))
+
+
+def _opened(place: str) -> Trained:
     folder = Path(place).expanduser()
+    if pretrained.is_pretrained(place):
+        return fine_tuned(pretrained.find(place))
     if folder.exists() or ":" not in place:
-        return load(folder)
+        return fine_tuned(folder) if pretrained.is_folder(folder) and not is_model(folder) else load(folder)
     function = locate(place)
     if callable(function) and _needs_a_shape(function):
         raise ConfigError(
@@ -145,6 +181,24 @@ def open_model(place: str) -> Trained:
             f"{place}: expected it to return a faithgauge.Trained, found {type(trained).__name__}"
         )
     return trained
+
+
+def fine_tuned(folder: Path) -> Trained:
+    """A model that somebody has trained with the transformers library, for single texts or for pairs."""
+    found = pretrained.opened(folder)
+    record = {
+        "dataset": "",
+        "complete": True,
+        "notes": found.notes,
+        "encoder": pretrained.name_of(f"hf:{folder}"),
+        "attention": None,
+        "distribution": None,
+        "settings": {},
+        "seed": None,
+        "selected_on": None,
+        "vectors": {},
+    }
+    return Trained(found.classifier, found.tokenizer, found.classes, "single", record, folder=folder)
 
 
 def open_or_make(place: str, shape: Shape) -> tuple[nn.Module, Shape]:
@@ -173,6 +227,14 @@ def _needs_a_shape(function: Callable[..., object]) -> bool:
     return any(
         one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in given
     )
+
+
+def _transformer(folder: Path, shape: Shape, weights: Mapping[str, Tensor]) -> Transformer:
+    with torch.device("meta"):  # as `_ours`
+        pretrained.restored(folder, len(shape.classes)).network.load_state_dict(weights, assign=True)
+    made = pretrained.restored(folder, len(shape.classes))
+    made.network.load_state_dict(weights)
+    return made
 
 
 def _ours(config: ModelConfig, shape: Shape, weights: Mapping[str, Tensor]) -> nn.Module:

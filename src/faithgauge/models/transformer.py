@@ -14,10 +14,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, cast
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from faithgauge.errors import DataError, UnsupportedError
+from faithgauge.models.attention import DISTRIBUTIONS
 from faithgauge.models.replaced import Replacement, attending
 from faithgauge.types import Batch, Output
 
@@ -55,6 +57,7 @@ class Transformer(nn.Module):
         self.network = network
         self.distribution = distribution
         if distribution != "softmax":
+            DISTRIBUTIONS[distribution]
             self.refuse_read_only()
         self.n_classes = int(self.config.num_labels)
         self.capabilities = frozenset({"embedding", "heads"})
@@ -116,7 +119,7 @@ class Transformer(nn.Module):
                 f"(batch, layer, head, token, token), found one of {attention.dim()} axes"
             )
         with _caught(self.body) as last, self._attending(attention):
-            logits = self._network(embedded, batch).logits
+            logits = _among(self._network(embedded, batch).logits, batch)
         return Output(logits, hidden=last[0] if last else None)
 
     def heads(self, batch: Batch, *, embedded: Float[Tensor, "batch token embed"] | None = None) -> Heads:
@@ -129,11 +132,7 @@ class Transformer(nn.Module):
             output = self._network(vectors, batch, output_attentions=True, output_hidden_states=True)
         attentions = output.get("attentions") or ()
         self._refuse_what_is_no_attention(attentions, batch)
-        return Heads(output.logits, tuple(attentions), tuple(output.hidden_states))
-
-    def all_embeddings(self) -> AllEmbeddings:
-        """The same model, begun behind all of its embeddings."""
-        return AllEmbeddings(self)
+        return Heads(_among(output.logits, batch), tuple(attentions), tuple(output.hidden_states))
 
     def _attending(self, given: Tensor | None = None) -> AbstractContextManager[object]:
         """Inside, one forward pass of the network attends as this model does, or as is given."""
@@ -219,6 +218,16 @@ class AllEmbeddings(nn.Module):
                 "none; choose embeddings=word"
             )
         return found
+
+
+def whole_embeddings(model: nn.Module) -> nn.Module:
+    """The same model, begun behind all of its embeddings; another model has only those of words."""
+    return AllEmbeddings(model) if isinstance(model, Transformer) else model
+
+
+def _among(logits: Tensor, batch: Batch) -> Tensor:
+    """The logits, −∞ of classes that are no candidates of a question."""
+    return logits if batch.candidates is None else logits.masked_fill(~batch.candidates, -torch.inf)
 
 
 @contextmanager

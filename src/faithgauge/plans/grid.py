@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from faithgauge import jobs
 from faithgauge.engine.job import Job, key_of
 from faithgauge.errors import FaithgaugeError
 from faithgauge.plans.study import Study
 from faithgauge.registry import Table
+from faithgauge.settings import PRETRAINED, Settings
+
+if TYPE_CHECKING:
+    from faithgauge.explain.asked import Asked
 
 
 @dataclass(frozen=True)
@@ -63,10 +68,22 @@ def explained(cell: Cell, seed: int | None = None) -> dict[str, Job]:
     study, model = cell.study, cell.model
     if seed is not None:
         model = with_seed(model, seed)
+    wanted = [asked(text) for text in study.explainers]
+    if model.place is not None:
+        _refuse_what_lacks(model.place, wanted)
     return {
         one.label: jobs.Explain(model, cell.data, one.text, study.splits, study.instances, model.train.seed)
-        for one in map(asked, study.explainers)
+        for one in wanted
     }
+
+
+def _refuse_what_lacks(place: Path, wanted: Iterable[Asked]) -> None:
+    """What explainers need of a pretrained encoder, which is looked at without its weights."""
+    from faithgauge.explain.split import refuse_what_model_lacks
+    from faithgauge.models.pretrained import outline
+
+    for one in wanted:
+        refuse_what_model_lacks(outline(place), one)
 
 
 def with_seed(model: jobs.Train, seed: int) -> jobs.Train:
@@ -94,15 +111,25 @@ def cells(study: Study) -> list[Cell]:
     data: dict[Any, jobs.Prepare] = {}
     start: dict[Any, jobs.Train] = {}
     found = []
-    for chosen in study.settings:
+    for chosen in map(_completed, study.settings):
         own = (chosen.data, _frozen(chosen.encode))
         if own not in data:
             data[own] = jobs.prepare(chosen.data, chosen.encode)
-        if chosen.vectors not in start:
-            start[chosen.vectors] = jobs.training(data[own], chosen, study.factory)
-        model = replace(start[chosen.vectors], data=data[own], model=chosen.model, train=chosen.train)
-        found.append(Cell(data[own], model, study))
+        whole = chosen.model if chosen.model.encoder.startswith(PRETRAINED) else None
+        if (chosen.vectors, whole) not in start:
+            start[chosen.vectors, whole] = jobs.training(data[own], chosen, study.factory)
+        model = replace(start[chosen.vectors, whole], data=data[own], train=chosen.train)
+        found.append(Cell(data[own], model if whole else replace(model, model=chosen.model), study))
     return found
+
+
+def _completed(chosen: Settings) -> Settings:
+    """With what a pretrained encoder decides of the encoding."""
+    if not chosen.model.encoder.startswith(PRETRAINED):
+        return chosen
+    from faithgauge.models.pretrained import completed
+
+    return completed(chosen)
 
 
 def _frozen(values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

@@ -9,6 +9,7 @@ from typing import Any, cast
 from faithgauge.errors import ConfigError, DataError, FaithgaugeError
 from faithgauge.plans.written import Places
 from faithgauge.registry import Table, locate, unknown
+from faithgauge.settings import PRETRAINED
 
 NAMED = {
     ("", "preset"): "faithgauge.settings:PRESETS",
@@ -34,6 +35,8 @@ def refuse_unknown_names(top: Mapping[str, Sequence[str]], grid: Grid, places: P
         known = cast("Iterable[str]", locate(place)) if names else ()
         noun = known.noun if isinstance(known, Table) else key
         for name in names:
+            if key == "encoder" and name.startswith(PRETRAINED):
+                continue
             if name not in known:
                 raise ConfigError(f"{places.of(table, key)}: {unknown(noun, name, known)}")
 
@@ -86,6 +89,11 @@ def find_files(folder: Path, grid: Grid, places: Places) -> Grid:
             if not path.exists():
                 raise DataError(f"{places.of(table, key)}: expected a file or folder, {path} is not there")
             found[table][key] = [*found[table][key][:i], str(path), *found[table][key][i + 1 :]]
+    found["model"]["encoder"] = [
+        _own_encoder(name, folder, places.of("model", "encoder")) for name in grid["model"].get("encoder", [])
+    ]
+    if not found["model"]["encoder"]:
+        del found["model"]["encoder"]
     data_dirs = found["data"].get("data_dir", [None])
     place = places.of("data", "names")
     found["data"]["names"] = [
@@ -109,6 +117,21 @@ def _is_own(name: str, data_dirs: list[str | None], place: str) -> bool:
     except FaithgaugeError as error:
         raise type(error)(f"{place}: {error}") from error
     return public is None and name not in SYNTHETIC
+
+
+def _own_encoder(name: str, folder: Path, place: str) -> str:
+    """A pretrained encoder with its path, where it is a folder from that of the study."""
+    if not name.startswith(PRETRAINED):
+        return name
+    from faithgauge.models.pretrained import find
+
+    own = folder / Path(name.removeprefix(PRETRAINED)).expanduser()
+    name = f"{PRETRAINED}{own}" if own.exists() else name
+    try:
+        find(name)
+    except FaithgaugeError as error:
+        raise type(error)(f"{place}: {error}") from error
+    return name
 
 
 def _own_file(name: str, folder: Path, place: str) -> str:

@@ -42,7 +42,7 @@ from faithgauge.plans.names import (
     refuse_unknown_starts,
 )
 from faithgauge.plans.written import Places, read_tables
-from faithgauge.settings import Settings, checked, preset_for, settings
+from faithgauge.settings import PRETRAINED, Settings, checked, preset_for, settings
 from faithgauge.types import Split
 
 
@@ -157,15 +157,30 @@ def _cells(study: Study, grid: Grid) -> list[Settings]:
     known: dict[str, list[list[Any]]] = {}
     cells = []
     for data in _crossed(study, grid, "data", {}):
-        given = preset_for(study.preset, data.name)
-        rest = known.setdefault(
-            repr(given), [_crossed(study, grid, table, given) for table in KINDS if table != "data"]
-        )
-        cells += [
-            replace(start, data=data, encode=encode, model=model, vectors=vectors, train=train)
-            for encode, model, vectors, train in itertools.product(*rest)
-        ]
+        for part, encoder in _by_family(grid, study.preset, data.name):
+            given = preset_for(study.preset, data.name, encoder)
+            rest = known.setdefault(
+                repr((given, part["model"])),
+                [_crossed(study, part, table, given) for table in KINDS if table != "data"],
+            )
+            cells += [
+                replace(start, data=data, encode=encode, model=model, vectors=vectors, train=train)
+                for encode, model, vectors, train in itertools.product(*rest)
+            ]
     return cells
+
+
+def _by_family(grid: Grid, preset: str | None, name: str) -> list[tuple[Grid, str]]:
+    """The grid with our encoders, then that with pretrained ones, whose training has defaults of its own."""
+    usual = preset_for(preset, name).get("encoder", ModelConfig().encoder)
+    encoders = grid["model"].get("encoder", [usual])
+    whole = [one for one in encoders if one.startswith(PRETRAINED)]
+    ours = [one for one in encoders if one not in whole]
+    if not whole:
+        return [(grid, "")]
+    return [
+        ({**grid, "model": {**grid["model"], "encoder": some}}, some[0]) for some in (ours, whole) if some
+    ]
 
 
 def _crossed(study: Study, grid: Grid, table: str, given: Mapping[str, Any]) -> list[Any]:

@@ -20,6 +20,7 @@ class Explanation:
     Token i is ``text[spans[i][0]:spans[i][1]]``; special tokens are left out. `pair_tokens` and so on are the
     same of the second text, where the model attends to both. By explainer, `targets` names the class that its
     scores are of, `errors` says what they lack of what they must sum to, and `reasons` why there are none.
+    `cut` is the number of tokens after which the text was cut, 0 where it was not.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Explanation:
     targets: Mapping[str, str] = field(default_factory=dict)
     errors: Mapping[str, float] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
+    cut: int = 0
 
     def _repr_html_(self) -> str:
         from faithgauge.report.heatmap import fragment

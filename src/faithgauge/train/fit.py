@@ -14,7 +14,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -176,6 +176,8 @@ def _train_epoch(run: _Run) -> None:
         value = _loss_and_gradient(run, rows)
         if run.config.clip is not None:
             nn.utils.clip_grad_norm_(model.parameters(), run.config.clip)
+        at = state.epoch * len(batches) + state.step
+        optimiser.set_rate(run.optimiser, optimiser.rate(run.config, at, run.config.epochs * len(batches)))
         run.optimiser.step()
         now = time.monotonic()
         state.step, state.examples = state.step + 1, state.examples + len(rows)
@@ -260,19 +262,27 @@ def _save(run: _Run) -> None:
         )
 
 
+def facts(config: TrainConfig) -> dict[str, Any]:
+    """The settings of a training, without those that did not exist from the start and are as they were."""
+    added = {one.name: one.metadata["neutral"] for one in fields(config) if "neutral" in one.metadata}
+    return {
+        name: value for name, value in asdict(config).items() if name not in added or value != added[name]
+    }
+
+
 def fingerprint(
     model: nn.Module, splits: Mapping[Split, Encoded], config: TrainConfig, *, goal: Goal | None = None
 ) -> str:
     """What two trainings must share for one to go on from the other, or to stand for it."""
     digest = hashlib.sha256(f"{__version__} {torch.__version__}".encode())
-    digest.update(json.dumps(asdict(config), sort_keys=True).encode())
+    digest.update(json.dumps(facts(config), sort_keys=True).encode())
     # Where an object lies in memory is no part of what it is.
     digest.update(re.sub(r" at 0x[0-9a-f]+", "", repr(model)).encode())
     for split in ("train", config.select_on):
         encoded = splits[split]
         digest.update(encoded.labels.tobytes())
         read = (encoded.ids, encoded.spans, encoded.pair_ids, encoded.pair_spans, encoded.candidates)
-        for ragged in filter(None, read):
+        for ragged in filter(None, (*read, encoded.segments)):
             digest.update(ragged.values.tobytes())
             digest.update(ragged.offsets.tobytes())
     for part in () if goal is None else goal.identity():
