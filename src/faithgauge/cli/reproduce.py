@@ -119,12 +119,15 @@ def _beside(
     from faithgauge.papers.compare import compare, judged
     from faithgauge.papers.published import published
     from faithgauge.plans.reproduce import ours
+    from faithgauge.plans.weights import is_whole
 
     numbers = ours(found, store)
     if quick:
         numbers = [replace(one, note="; ".join(filter(None, (one.note, "quick run")))) for one in numbers]
     datasets = {cell.data.name.partition("@")[0] for cell in found.cells}
     encoders = {cell.model.model.encoder for cell in found.cells}
+    if found.paper.transformer and any(is_whole(name) for name in encoders):
+        encoders.add(found.paper.transformer)
     tables = dict.fromkeys(recipe.table for recipe in found.recipes if recipe.table)
     cells = [
         cell

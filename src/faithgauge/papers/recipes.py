@@ -13,7 +13,7 @@ class Recipe:
     """A test (of `plans.grid.TESTS`) and what it answers: figures, and cells of a table.
 
     Of the cells those of these metrics; `encoders` are those of the table that the test is run on.
-    What is empty is not restricted.
+    What is empty is not restricted. `study` is the name of the study file beside the tables.
     """
 
     test: str
@@ -21,6 +21,7 @@ class Recipe:
     metrics: Collection[str] = ()
     encoders: Collection[str] = ()
     figures: Collection[str] = ()
+    study: str = "study"
 
     def covers(self, cell: Cell) -> bool:
         return (

@@ -158,8 +158,10 @@ def _plain(label: str, names: Mapping[str, str]) -> str:
 def _varied(setting: Mapping[str, Any]) -> dict[str, str]:
     """What papers vary of a model beside its encoder: an attention that is not the usual one is a key."""
     keys = {}
-    if setting.get("attention", "additive") != "additive":
+    if (setting.get("attention") or "additive") != "additive":
         keys["attention"] = str(setting["attention"])
+    if setting.get("distribution") == "uniform":
+        keys["attention"] = "uniform"
     return keys
 
 
@@ -167,5 +169,9 @@ def _number(value: float) -> float | None:
     return None if np.isnan(value) else value
 
 
-NUMBERS: dict[str, Numbers] = {"performance": performance, "agreement": agreement}
+NUMBERS: dict[str, Numbers] = {
+    "performance": performance,
+    "agreement": agreement,
+    "uniform_performance": performance,
+}
 """By test (of `plans.grid.TESTS`): from the rows that it writes to numbers as papers print them."""

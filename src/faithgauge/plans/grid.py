@@ -51,6 +51,7 @@ TESTS: Table[Callable[[Cell], list[Job]]] = Table(
         "deletion": "faithgauge.plans.erasure:deletion",
         "evidence": "faithgauge.plans.erasure:evidence",
         "uniform": "faithgauge.plans.retrained:uniform",
+        "uniform_performance": "faithgauge.plans.uniform:uniform_performance",
         "seed_variance": "faithgauge.plans.retrained:seed_variance",
         "guides": "faithgauge.plans.retrained:guides",
         "trained_adversary": "faithgauge.plans.adversaries:trained_adversary",
