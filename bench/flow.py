@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bench.measure import Row, cpu_seconds
 from faithgauge.explain.flow import SCALE, greatest_flows
-from faithgauge.explain.rollout import first_row, mean_of_heads, with_residual
+from faithgauge.models.rolled import first_row, mean_of_heads, with_residual
 
 Steps = NDArray[np.float64]
 

@@ -49,8 +49,9 @@ BELOW = {
         *MODELS,
     },
     "judging": {"jobs", "comparing", "results", "engine"},
+    "gauging": {"jobs", "measured", "train", "faithfulness", "results", "engine"},
     "papers": {"stats"},
-    "plans": {"jobs", "judging", "results", "engine", "explain", "papers", "stats", *MODELS},
+    "plans": {"jobs", "judging", "gauging", "results", "engine", "explain", "papers", "stats", *MODELS},
     "api": {"report", "steps", "explain", "train", *MODELS},
     "cli": {
         "report",

@@ -47,7 +47,8 @@ from faithgauge.seeds import derive
 from faithgauge.settings import Settings
 from faithgauge.train import checkpoint
 from faithgauge.train.fit import Event, Fitted, facts, fingerprint, fit, labels
-from faithgauge.train.goals import Goal, Guide, Opposition
+from faithgauge.train.goals import Goal, Guide, Opposition, Reduction
+from faithgauge.train.heads import HeadOpposition
 from faithgauge.train.metrics import METRICS, metrics
 from faithgauge.train.predict import predict
 from faithgauge.train.starts import Opposed, put_at_start
@@ -104,12 +105,19 @@ def train_corpus(
     model, vectors = _new_model(drawn, corpus, factory)
     goal: Goal = labels(model, splits, config, guide=guide)
     if isinstance(aim, Opposed):
+        goal = _opposition(aim, splits, config.loss)
         put_at_start(model, aim, splits, config=config)
-        goal = Opposition(splits, aim.said, aim.how, config.loss)
     fitted = fit(model, splits, config, goal=goal, folder=folder, on_event=on_event)
     record = _record(chosen, corpus, fitted, factory) | {"metrics": _measured(model, splits, guide)}
     record |= {"vectors": vectors}
     return Trained(model, corpus.tokenizer, corpus.classes, corpus.task, record, factory)
+
+
+def _opposition(aim: Opposed, splits: Mapping[Split, Encoded], reduction: Reduction) -> Goal:
+    """To oppose a model by its attention, of a transformer by that of every head."""
+    if isinstance(aim.base, Transformer):
+        return HeadOpposition(splits, aim.said, aim.base, aim.how, reduction)
+    return Opposition(splits, aim.said, aim.how, reduction)
 
 
 def read_texts(trained: Trained, texts: Sequence[str], pairs: Sequence[str] | None = None) -> Corpus:

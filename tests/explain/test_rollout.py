@@ -8,7 +8,7 @@ from fakes import SOS, batch_of, noise
 from forms import explained
 from headed import THREE_TOKENS, Headed
 
-from faithgauge.explain.rollout import first_row, mean_of_heads, with_residual
+from faithgauge.models.rolled import first_row, mean_of_heads, with_residual
 
 
 def test_rollout_by_hand() -> None:

@@ -184,9 +184,10 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _where(row: dict[str, Any]) -> tuple[str, str]:
-    """Data set, without its variant, and encoder."""
-    return row["dataset"].partition("@")[0], row["encoder"]
+def _where(row: dict[str, Any]) -> tuple[str, ...]:
+    """Data set, without its variant, and encoder; and what stands in for the encoder of the paper."""
+    weights = next((part for part in row["note"].split("; ") if part.startswith("substituted weights")), "")
+    return row["dataset"].partition("@")[0], row["encoder"], *([f"({weights})"] if weights else [])
 
 
 def _with_spread(value: float | str | None, spread: float | None) -> str:

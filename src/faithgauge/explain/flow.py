@@ -15,9 +15,9 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 from torch import nn
 
-from faithgauge.explain.heads import READ, seen
-from faithgauge.explain.rollout import mean_of_heads, with_residual
+from faithgauge.explain.heads import seen
 from faithgauge.models.question import Question
+from faithgauge.models.rolled import READ, mean_of_heads, with_residual
 from faithgauge.types import Batch, Importance
 
 SCALE = 2**24

@@ -15,15 +15,11 @@ from torch import Tensor, nn
 from faithgauge.errors import ConfigError
 from faithgauge.explain.gradient import importance
 from faithgauge.models.question import Question
+from faithgauge.models.rolled import READ, Heads
 from faithgauge.types import Batch, Importance
-
-READ = 0
-"""The place of the token whose last state the classifier reads: [CLS], <s>."""
 
 By = Literal["first", "received"]
 Pooled = Literal["mean", "max"] | int
-
-Heads = Float[Tensor, "batch layer head token token"]
 
 
 def head_attention(
@@ -47,7 +43,9 @@ def head_attention(
     Cost: one forward pass.
     """
     rows = read(seen(model, batch), batch, by=by)
-    return importance(pooled(pooled(rows, 2, head, "head"), 1, layer, "layer"), batch, absolute=True)
+    return importance(
+        pooled(pooled(rows, 2, head, noun="head"), 1, layer, noun="layer"), batch, absolute=True
+    )
 
 
 def head_attention_x_gradient(
@@ -71,7 +69,9 @@ def head_attention_x_gradient(
     """
     weights, slopes = sloped(model, batch, question)
     rows = read(weights * slopes, batch, by=by)
-    return importance(pooled(pooled(rows, 2, head, "head"), 1, layer, "layer"), batch, absolute=False)
+    return importance(
+        pooled(pooled(rows, 2, head, noun="head"), 1, layer, noun="layer"), batch, absolute=False
+    )
 
 
 def seen(model: nn.Module, batch: Batch) -> Heads:
@@ -101,7 +101,7 @@ def read(attentions: Float[Tensor, "batch *layer token token"], batch: Batch, *,
     return (attentions * rows).sum(-2) / rows.sum(-2)
 
 
-def pooled(rows: Tensor, axis: int, how: Pooled, noun: str) -> Tensor:
+def pooled(rows: Tensor, axis: int, how: Pooled, *, noun: str) -> Tensor:
     """The mean, the greatest, or one of the numbers along an axis."""
     if how == "mean":
         return rows.mean(axis)

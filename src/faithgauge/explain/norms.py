@@ -15,10 +15,10 @@ from torch.nn import functional as F
 
 from faithgauge.explain.gradient import importance
 from faithgauge.explain.heads import By, pooled, read
-from faithgauge.explain.rollout import Steps, first_row, with_residual
 from faithgauge.models.layers import Layer, again, layers_of
 from faithgauge.models.question import Question
 from faithgauge.models.replaced import Replacement, attending
+from faithgauge.models.rolled import Steps, first_row, with_residual
 from faithgauge.types import Batch, Importance
 
 OfLayers = Literal["rollout", "mean", "max"] | int
@@ -139,4 +139,4 @@ def _read(steps: Steps, batch: Batch, layer: OfLayers, *, by: By, residual: bool
     if layer == "rollout":
         rows = _rows(steps)
         return first_row(with_residual(rows) if residual else rows)
-    return pooled(read(steps, batch, by=by), 1, layer, "layer")
+    return pooled(read(steps, batch, by=by), 1, layer, noun="layer")

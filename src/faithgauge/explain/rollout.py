@@ -7,16 +7,13 @@ way down, the row of the token that the classifier reads says what its last stat
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
 from faithgauge.explain.gradient import importance
-from faithgauge.explain.heads import READ, seen, sloped
+from faithgauge.explain.heads import seen, sloped
 from faithgauge.models.question import Question
+from faithgauge.models.rolled import first_row, mean_of_heads, with_residual
 from faithgauge.types import Batch, Importance
-
-Heads = Float[Tensor, "batch layer head token token"]
-Steps = Float[Tensor, "batch layer token token"]
 
 
 def rollout(model: nn.Module, batch: Batch, question: Question) -> Importance:  # noqa: ARG001
@@ -48,21 +45,3 @@ def gradient_rollout(model: nn.Module, batch: Batch, question: Question) -> Impo
     weights, slopes = sloped(model, batch, question)
     mean = mean_of_heads((weights * slopes).clamp(min=0))
     return importance(first_row(mean + torch.eye(mean.shape[-1]).to(mean)), batch, absolute=True)
-
-
-def mean_of_heads(attentions: Heads) -> Steps:
-    return attentions.mean(2)
-
-
-def with_residual(steps: Steps) -> Steps:
-    """Each token beside what it attends to, rows divided by their sums."""
-    both = steps + torch.eye(steps.shape[-1]).to(steps)
-    return both / both.sum(-1, keepdim=True)
-
-
-def first_row(steps: Steps) -> Float[Tensor, "batch token"]:
-    """The row of the token that the classifier reads, in the product of all layers, the last one first."""
-    row = steps[:, -1, READ]
-    for step in reversed(steps.unbind(1)[:-1]):
-        row = torch.bmm(row[:, None], step)[:, 0]
-    return row

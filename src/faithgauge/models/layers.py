@@ -92,7 +92,7 @@ def _watched(model: nn.Module, seen: list[Attended]) -> Iterator[dict[int, dict[
         elif isinstance(module, nn.LayerNorm) and "project" in own and "norm" not in own:
             own.update(norm=module, summed=args[0].detach())
 
-    def leave(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
+    def _leave(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
         before = entered.pop()
         if len(seen) == before + 1 and not any(isinstance(one, nn.ModuleList) for one in module.modules()):
             own = found.setdefault(before, {})
@@ -101,7 +101,7 @@ def _watched(model: nn.Module, seen: list[Attended]) -> Iterator[dict[int, dict[
     hooks: list[Any] = []
     for module in model.modules():
         hooks.append(module.register_forward_pre_hook(enter))
-        hooks.append(module.register_forward_hook(leave, with_kwargs=True))
+        hooks.append(module.register_forward_hook(_leave, with_kwargs=True))
     try:
         yield found
     finally:

@@ -123,16 +123,14 @@ def _attend(
     key: Tensor,
     value: Tensor,
     attention_mask: Tensor | None,
-    *,
-    scaling: float | None = None,
-    dropout: float = 0.0,
-    **_: Any,
+    **options: Any,
 ) -> tuple[Tensor, Tensor]:
     """As transformers calls it: returns the weighted values (batch, token, head, hidden) and the weights."""
     watch = _WATCH.get()
     layer = 0 if watch is None else len(watch.seen)
     how = Replacement() if watch is None or not watch.how.concerns(layer) else watch.how
     if how.given is None:
+        scaling = options.get("scaling")
         scale = query.shape[-1] ** -0.5 if scaling is None else scaling
         weights = _weights(torch.matmul(query, key.transpose(2, 3)) * scale, attention_mask, how.distribution)
     else:
@@ -143,7 +141,7 @@ def _attend(
         value = value.masked_fill(here[:, None, :, None], 0.0)
     if watch is not None:
         watch.seen.append(Attended(weights, value))
-    used = F.dropout(weights, dropout, module.training)
+    used = F.dropout(weights, options.get("dropout", 0.0), module.training)
     return torch.matmul(used, value).transpose(1, 2).contiguous(), weights
 
 

@@ -56,6 +56,7 @@ TESTS: Table[Callable[[Cell], list[Job]]] = Table(
         "guides": "faithgauge.plans.retrained:guides",
         "trained_adversary": "faithgauge.plans.adversaries:trained_adversary",
         "attefa": "faithgauge.plans.adversaries:attefa",
+        "attefa_heads": "faithgauge.plans.heads:attefa_heads",
     },
     group="faithgauge.tests",
 )
