@@ -21,6 +21,7 @@ BENCHES: Table[object] = Table(
         "perturbing": "bench.perturbing:rows",
         "agreement": "bench.agreement:rows",
         "flow": "bench.flow:rows",
+        "transformer": "bench.transformer:rows",
     },
 )
 

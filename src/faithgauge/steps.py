@@ -23,8 +23,10 @@ from faithgauge.config import DataConfig, EncodeConfig
 from faithgauge.data.dataset import Dataset
 from faithgauge.data.load import load
 from faithgauge.data.sheet import Sheet
+from faithgauge.data.splits import DEV
+from faithgauge.data.table import DATASETS
 from faithgauge.encode.corpus import Corpus, encode
-from faithgauge.encode.tokenizer import SubwordTokenizer
+from faithgauge.encode.limit import cut_rows
 from faithgauge.encode.vectors import Vectors, embedding_matrix
 from faithgauge.encode.word2vec import train_word2vec
 from faithgauge.encode.words import WORDS
@@ -211,29 +213,8 @@ def explain_examples(
     every = explanations(
         examples, encoded, Found(asked, found, given), classes=trained.classes, likely=likely
     )
-    cut = _cut(trained, encoded) if corpus.report["splits"]["test"].get("cut") else {}
+    cut = cut_rows(encoded, trained.tokenizer) if corpus.report["splits"]["test"].get("cut") else {}
     return (replace(one, cut=cut.get(i, 0)) for i, one in enumerate(every))
-
-
-def _cut(trained: Trained, encoded: Encoded) -> dict[int, int]:
-    """By text that was cut, how many tokens were left: it has as many as it may, and in full has more."""
-    tokenizer, most = trained.tokenizer, EncodeConfig().max_tokens
-    if isinstance(tokenizer, SubwordTokenizer):
-        most = min(most, tokenizer.longest or most)
-    found = {}
-    sides = [(encoded.ids, encoded.texts)]
-    if encoded.pair_ids is not None and encoded.pair_texts is not None:
-        sides.append((encoded.pair_ids, encoded.pair_texts))
-    for ids, texts in sides:
-        for i in (ids.lengths() == most).nonzero()[0].tolist():
-            if encoded.segments is not None and isinstance(tokenizer, SubwordTokenizer):
-                (pair,) = tokenizer.encode_pairs([(encoded.text(i), encoded.text_pair(i) or "")])
-                tokens = len(pair.ids)
-            else:
-                tokens = len(tokenizer.encode(texts.row(i).tobytes().decode()).ids)
-            if tokens > most:
-                found[i] = most
-    return found
 
 
 def aimed(trained: Trained, asked: Mapping[str, Asked], target: str) -> dict[str, Asked]:
@@ -291,7 +272,7 @@ def refuse_what_cannot_be(chosen: Settings, dataset: Dataset | Corpus, out: Path
     there = [split for split in SPLITS if dataset.splits.get(split)]
     alone = "with train alone there is no split to select the epoch on"
     ways: dict[Split, str] = {
-        "train": "there is nothing to train on",
+        "train": _instead(dataset.name) or "there is nothing to train on",
         chosen.train.select_on: "choose another --select-on" if len(there) > 1 else alone,
     }
     for split, way in ways.items():
@@ -302,6 +283,12 @@ def refuse_what_cannot_be(chosen: Settings, dataset: Dataset | Corpus, out: Path
         place = next(place for place in (out, *out.parents) if place.exists())
         if not place.is_dir() or not os.access(place, os.W_OK):
             raise ConfigError(f"{out}: expected a folder to write to, found {place}; choose another --out")
+
+
+def _instead(name: str) -> str:
+    """What else could be trained on, of a data set that has a variant for that."""
+    known = name in DATASETS and DEV in DATASETS[name].variants
+    return f"{name}@{DEV} trains on its validation part, as a substitute" if known else ""
 
 
 def _new_model(chosen: Settings, corpus: Corpus, factory: str) -> tuple[nn.Module, dict[str, Any]]:

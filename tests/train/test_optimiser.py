@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from faithgauge.config import TrainConfig
 from faithgauge.models.classifier import AttentionClassifier
 from faithgauge.models.embedding import Rows, rows_of
-from faithgauge.train.optimiser import clear_grad, make
+from faithgauge.train.optimiser import clear_grad, make, rate
 from faithgauge.types import Batch
 
 
@@ -175,3 +175,43 @@ def test_the_learning_rate_is_the_size_of_the_first_step() -> None:
     model.weight.grad = torch.tensor(123.0, dtype=torch.float64)
     optimiser.step()
     assert model.weight.item() == pytest.approx(0.99, abs=1e-9)
+
+
+def fine_tuning(**more: object) -> TrainConfig:
+    own = {"optimiser": "adamw", "learning_rate": 0.1, "weight_decay": 0.5, "amsgrad": False}
+    return TrainConfig(**{**own, **more})  # type: ignore[arg-type]
+
+
+def test_decay_of_adamw_shrinks_weights_and_spares_biases_and_norms() -> None:
+    model = nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2))
+    before = {name: value.detach().clone() for name, value in model.named_parameters()}
+    optimiser = make(model, fine_tuning())
+    for parameter in model.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    optimiser.step()
+    for name, value in model.named_parameters():
+        expected = before[name] * (1 - 0.1 * 0.5) if name == "0.weight" else before[name]
+        torch.testing.assert_close(value.detach(), expected)
+
+
+def test_adamw_forgets_squares_at_the_rate_that_is_given() -> None:
+    model = Scalar(1.0)
+    optimiser = make(model, fine_tuning(weight_decay=0, beta2=0.5))
+    for gradient in (1.0, 3.0):
+        model.weight.grad = torch.tensor(gradient, dtype=torch.float64)
+        optimiser.step()
+    # m = (0.9·0.1·1 + 0.1·3) / (1 − 0.81), v = (0.5·0.5·1 + 0.5·9) / (1 − 0.25)
+    second = 0.1 * (0.39 / 0.19) / math.sqrt(4.75 / 0.75)
+    assert model.weight.item() == pytest.approx(0.9 - second, abs=1e-7)
+
+
+def test_a_linear_rate_rises_to_its_height_and_falls_to_the_last_step() -> None:
+    config = fine_tuning(learning_rate=1.0, schedule="linear", warm_up=0.4)
+    found = [rate(config, step, 10) for step in range(10)]
+    assert found == pytest.approx([0.25, 0.5, 0.75, 1, 1, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6])
+
+
+def test_a_rate_may_rise_to_the_end_or_not_at_all_and_is_constant_by_default() -> None:
+    assert [rate(fine_tuning(schedule="linear", warm_up=1.0), step, 2) for step in range(2)] == [0.05, 0.1]
+    assert [rate(fine_tuning(schedule="linear"), step, 2) for step in range(2)] == [0.1, 0.05]
+    assert {rate(fine_tuning(warm_up=0.5), step, 9) for step in range(9)} == {0.1}

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 ON_A_PAGE = 100
 """How many texts a page shows at most."""
 _TEXTS, _CUT = "texts", "cut after "
+SecondText = Annotated[str | None, typer.Option(help="The second text of a pair.", show_default=False)]
 Merged = Annotated[
     Literal["sum", "max", "first"] | None,
     typer.Option(help="Word pieces to words: sum, strongest or first.", show_default=False),
@@ -43,9 +44,7 @@ def command(
         Path | None, typer.Argument(help="Texts as CSV, TSV, JSONL or Parquet.", show_default=False)
     ] = None,
     text: Annotated[str | None, typer.Option(help="One text.", show_default=False)] = None,
-    text_pair: Annotated[
-        str | None, typer.Option(help="The second text of a pair.", show_default=False)
-    ] = None,
+    text_pair: SecondText = None,
     explainer: Annotated[
         str, typer.Option(help="One or more, with commas (faithgauge list explainers).")
     ] = "attention",
@@ -158,7 +157,7 @@ def _examples(config: DataConfig, classes: Sequence[str]) -> list[Example]:
         return read_marked(config, classes)
     except (ConfigError, DataError) as error:  # here --text is a text, and columns have options of their own
         ours = {"--text-pair": "--pair-column", "--text": "--text-column", "--label": "--label-column"}
-        said = re.sub("|".join(ours), lambda option: ours[option[0]], str(error))
+        said = re.sub(rf"({'|'.join(ours)})(?![a-z-])", lambda option: ours[option[0]], str(error))
         raise type(error)(said) from error
 
 

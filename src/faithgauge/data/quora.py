@@ -4,7 +4,8 @@ Quora released one table without a split, ``quora_duplicate_questions.tsv``. The
 is that of Wang et al. (2017), ``{train,dev,test}.tsv`` (label, question, question, id; tokens parted by
 blanks): plain ``quora`` is this one, and also reads a re-formatting of it as ``.txt`` (question, question,
 label). Half of its validation and test pairs are duplicates, against 37 % of all. Neely et al. split the
-released table by themselves: ``quora@neely-2022``.
+released table by themselves: ``quora@neely-2022``. Where the training part is not at hand,
+``quora@dev`` trains on the validation part.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from faithgauge.config import EncodeConfig
 from faithgauge.data.dataset import Download, Found, Published, Source
 from faithgauge.data.files import Files, Member
-from faithgauge.data.splits import sklearn_split
+from faithgauge.data.splits import DEV, instead_of_train, sklearn_split
 from faithgauge.errors import DataError
 from faithgauge.types import Example, Split
 
@@ -36,7 +37,10 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 def _read(files: Files, variant: str) -> Found:
-    return _released(files) if variant == NEELY else _partition(files)
+    if variant == NEELY:
+        return _released(files)
+    found = _partition(files)
+    return instead_of_train(found, of="validation part of Wang et al.") if variant == DEV else found
 
 
 def _partition(files: Files) -> Found:
@@ -157,10 +161,14 @@ SOURCE = Source(
     home="https://quoradata.quora.com/First-Quora-Dataset-Release-Question-Pairs",
     licence="Quora's terms: non-commercial use",
     read=_read,
-    sizes={"": {"train": 384_348, "validation": 10_000, "test": 10_000}},
+    sizes={
+        "": {"train": 384_348, "validation": 10_000, "test": 10_000},
+        DEV: {"train": 8_500, "validation": 1_500, "test": 10_000},
+    },
     variants={
         NEELY: f"80/10/10 of the released table, pairs of {TOO_LONG} tokens or more left out, "
-        "words not tokenised beforehand"
+        "words not tokenised beforehand",
+        DEV: "trains on 85 % of the validation part, validates on the rest: a substitute",
     },
     published=(
         Published(NEELY, "train", 323_426, why=_WHY),
@@ -177,6 +185,7 @@ SOURCE = Source(
     ),
     encoding={
         "": EncodeConfig(words="whitespace", min_df=2),
+        DEV: EncodeConfig(words="whitespace", min_df=2),
         NEELY: EncodeConfig(words="plain", min_df=1),
     },
 )

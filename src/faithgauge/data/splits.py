@@ -8,15 +8,18 @@ the same indices from the same number, so that their test texts are ours.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithgauge.data.dataset import Splits
+from faithgauge.data.dataset import Found, Splits
 from faithgauge.seeds import generator
 from faithgauge.types import SPLITS, Example
 
+DEV = "dev"
+"""The variant of a data set that trains on its validation part."""
 SHARES = (0.70, 0.15, 0.15)
 VALIDATION = 0.15
 
@@ -39,6 +42,20 @@ def cut_validation(
     kept, held = _divide(train, (1 - share, share), generator(seed, "validation"))
     note = f"validation is {share:.0%} of train, cut by label with seed {seed}: {len(held)} of {len(train)}"
     return kept, held, note
+
+
+def instead_of_train(found: Found, *, of: str) -> Found:
+    """The data set with its validation part in place of both train and validation, for want of a train part.
+
+    Numbers of it stand beside no published ones.
+    """
+    if "validation" not in found.splits:
+        return replace(found, substituted=True)
+    train, validation, note = cut_validation(found.splits["validation"], 0)
+    missing = tuple(text for text in found.missing if not text.startswith("train:"))
+    notes = (*found.notes, f"the {of} stands for train and validation: {note.replace('of train', 'of it')}")
+    splits = {**found.splits, "train": train, "validation": validation}
+    return replace(found, splits=splits, missing=missing, notes=notes, substituted=True)
 
 
 def sklearn_split(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from faithgauge.config import EncodeConfig
-from faithgauge.encode.tokenizer import Tokenizer
+from faithgauge.encode.tokenizer import SubwordTokenizer, Tokenizer
 from faithgauge.errors import DataError
+from faithgauge.types import Encoded
 
 
 @dataclass
@@ -36,3 +37,25 @@ class Limit:
         if tokens > self.tokens:
             self.cut.add(where)
         return max(tokens - self.tokens, 0)
+
+
+def cut_rows(encoded: Encoded, tokenizer: Tokenizer) -> dict[int, int]:
+    """By row that was cut, how many tokens were left: it has as many as it may, and in full has more.
+
+    The limit is that of texts which nobody can be asked to mend: the general default, or what a model reads.
+    """
+    most = Limit.of(EncodeConfig(), tokenizer).tokens
+    sides = [(encoded.ids, encoded.texts)]
+    if encoded.pair_ids is not None and encoded.pair_texts is not None:
+        sides.append((encoded.pair_ids, encoded.pair_texts))
+    found = {}
+    for ids, texts in sides:
+        for i in (ids.lengths() == most).nonzero()[0].tolist():
+            if encoded.segments is not None and isinstance(tokenizer, SubwordTokenizer):
+                (pair,) = tokenizer.encode_pairs([(encoded.text(i), encoded.text_pair(i) or "")])
+                tokens = len(pair.ids)
+            else:
+                tokens = len(tokenizer.encode(texts.row(i).tobytes().decode()).ids)
+            if tokens > most:
+                found[i] = most
+    return found

@@ -9,8 +9,9 @@ depend on it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 
 from faithgauge.models.budget import TOKENS, in_parts
 from faithgauge.models.embedding import Rows
+from faithgauge.models.onednn import OneDNN
 from faithgauge.models.question import Question
 from faithgauge.types import Batch
 
@@ -66,7 +68,7 @@ def answers(
     # that it gave back before, of up to 32 MB. This is one; it is never written to.
     torch.empty(2**25 - 2**16, dtype=torch.uint8)
     answer = torch.empty(len(variants.source), device=batch.ids.device)
-    with torch.inference_mode():
+    with torch.inference_mode(), _quickly(model):
         read = _reader(model, batch, variants.fill)
 
         def work(numbers: Tensor) -> None:
@@ -74,8 +76,14 @@ def answers(
             logits = read(variants.batch(batch, numbers), rows)
             answer[numbers] = question.value(logits, rows).to(answer)
 
-        in_parts(work, batch.lengths[variants.source], tokens=tokens)
+        places = min(tokens, cast("int", getattr(model, "places", tokens)))
+        in_parts(work, batch.lengths[variants.source], tokens=places)
     return answer
+
+
+def _quickly(model: nn.Module) -> AbstractContextManager[object]:
+    """Where dense matrices are all of the work, by the library that is best at them."""
+    return OneDNN() if "heads" in getattr(model, "capabilities", ()) else nullcontext()
 
 
 def _reader(model: nn.Module, batch: Batch, fill: int | None) -> Callable[[Batch, Tensor], Tensor]:

@@ -7,7 +7,7 @@ mean what our explainers and tests take it to mean. What it does not say it can 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -37,7 +37,7 @@ class Finding:
 def check_model(model: nn.Module, shape: Shape) -> list[Finding]:
     """Every promise of the protocol, tried on a batch of three texts of different length."""
     model.eval()
-    batch = example_batch(shape)
+    batch = example_batch(shape, joined=HEADS in getattr(model, "capabilities", ()))
     findings = [_try("forward", partial(_forward, model, shape, batch))]
     if findings[0].status == "wrong":
         return findings
@@ -57,8 +57,11 @@ def check_model(model: nn.Module, shape: Shape) -> list[Finding]:
     return findings
 
 
-def example_batch(shape: Shape, texts: int = 3) -> Batch:
-    """Texts of 3, 4, … maskable tokens between two special ones, with what the task needs beside them."""
+def example_batch(shape: Shape, texts: int = 3, *, joined: bool = False) -> Batch:
+    """Texts of 3, 4, … maskable tokens between two special ones, with what the task needs beside them.
+
+    The texts of a pair are in one row where they are `joined`: there the last token but one is the second.
+    """
     last = max(shape.vocabulary - 1, 1)
     lengths = torch.arange(texts) + 5
     steps = torch.arange(int(lengths[-1]))
@@ -68,6 +71,8 @@ def example_batch(shape: Shape, texts: int = 3) -> Batch:
     batch = Batch(ids, lengths, valid, maskable, labels=torch.zeros(texts, dtype=torch.long))
     if shape.task == "single":
         return batch
+    if joined and shape.task == "pair":
+        return replace(batch, segments=((steps >= lengths[:, None] - 2) & valid).long())
     pair = Batch((ids + maskable).clamp(max=last), lengths, valid, maskable)  # other words where there are
     candidates = torch.ones(texts, len(shape.classes), dtype=torch.bool) if shape.task == "cloze" else None
     return Batch(ids, lengths, valid, maskable, batch.labels, candidates=candidates, pair=pair)

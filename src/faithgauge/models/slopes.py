@@ -29,10 +29,21 @@ PLACES, POINTS = 20_000, 400
 
 @dataclass(frozen=True)
 class Ground:
-    """Where a model begins: the affine map to there, and the way from points of these texts to logits."""
+    """Where a model begins: the affine map to there, and the way from points of these texts to logits.
+
+    `room` is how many places it reads at once, where the model says so.
+    """
 
     enter: Callable[[Float[Tensor, "batch token embed"]], Float[Tensor, "batch token hidden"]]
     logits: Callable[[Line, Int[Tensor, "batch"]], Float[Tensor, "example class"]]
+    room: int | None = None
+
+    def places(self, longest: int) -> int:
+        """How many places of texts up to this long are held at once."""
+        if self.room is None:
+            return min(PLACES, POINTS * longest)
+        # A transformer keeps far more of each token, and of each pair of tokens, for the way back.
+        return max(self.room // (2 + longest // 64), longest)
 
 
 def ground(model: nn.Module, batch: Batch, attention: Float[Tensor, "batch token"] | None = None) -> Ground:
@@ -57,7 +68,7 @@ def ground(model: nn.Module, batch: Batch, attention: Float[Tensor, "batch token
         entered = torch.as_tensor(anything.enter(vectors.flatten(0, 1)))
         return entered.view(*vectors.shape[:2], -1)
 
-    return Ground(enter if entry else _as_they_are, logits)
+    return Ground(enter if entry else _as_they_are, logits, getattr(model, "places", None))
 
 
 def slope(
@@ -108,12 +119,17 @@ def _embedded(model: nn.Module, batch: Batch) -> Tensor:
 
 
 def _summed(
-    base: Ground, batch: Batch, question: Question, *, line: Line, weights: Float[Tensor, "step"]
+    base: Ground,
+    batch: Batch,
+    question: Question,
+    *,
+    line: Line,
+    weights: Float[Tensor, "step"],
 ) -> Float[Tensor, "batch token hidden"]:
     """Σ_k w_k ∂f/∂x at the points of the lines, in parts: some texts, and of those some steps at a time."""
     total = torch.zeros_like(line.start)
     steps, room = len(weights), dict[str, Tensor]()
-    places = min(PLACES, POINTS * int(batch.lengths.max()))
+    places = base.places(int(batch.lengths.max()))
 
     def texts(rows: Tensor) -> None:
         own = _part(line, batch, rows)
