@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import tiny
@@ -11,6 +12,7 @@ from fakes import batch_of
 from torch import Tensor
 
 from faithgauge.errors import UnsupportedError
+from faithgauge.models import pretrained, store
 from faithgauge.models.attention import DISTRIBUTIONS
 from faithgauge.models.replaced import Replacement, attending, permuted
 from faithgauge.models.transformer import Transformer
@@ -203,3 +205,14 @@ def test_importing_it_does_not_import_transformers() -> None:
     code = "import sys, faithgauge.models.replaced; print('transformers' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_a_stored_transformer_keeps_its_distribution(tmp_path: Path) -> None:
+    found = pretrained.opened(tiny.folder_of(tmp_path / "theirs"))
+    uniform = Transformer(found.classifier.network, "uniform")
+    store.save(store.Trained(uniform, found.tokenizer, found.classes), tmp_path / "ours")
+    again = store.load(tmp_path / "ours").classifier
+    assert isinstance(again, Transformer)
+    assert again.distribution == "uniform"
+    with torch.no_grad():
+        assert torch.equal(again(two_texts()).logits, uniform(two_texts()).logits)
