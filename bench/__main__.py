@@ -22,6 +22,7 @@ BENCHES: Table[object] = Table(
         "agreement": "bench.agreement:rows",
         "masking": "bench.masking:rows",
         "attacks": "bench.attacks:rows",
+        "flow": "bench.flow:rows",
         "transformer": "bench.transformer:rows",
         "adversary": "bench.adversary:rows",
     },

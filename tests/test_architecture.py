@@ -53,6 +53,7 @@ BELOW = {
     "attacking": {"jobs", "attacked", "explain", "results", "engine"},
     "removed": {"measured", "stats", "results", "faithfulness", *MODELS},
     "removing": {"removed", "jobs", "papers", "results", "engine"},
+    "gauging": {"jobs", "measured", "train", "faithfulness", "results", "engine"},
     "auditing": {"jobs", "comparing", "measured", "steps", "results", "engine", "explain", *MODELS},
     "papers": {"stats"},
     "plans": {
@@ -60,6 +61,7 @@ BELOW = {
         "judging",
         "attacking",
         "removing",
+        "gauging",
         "auditing",
         "faithfulness",
         "train",

@@ -15,6 +15,7 @@ from faithgauge.engine.inline import Inline
 from faithgauge.engine.job import Job, key_of
 from faithgauge.engine.run import run
 from faithgauge.engine.store import Store
+from faithgauge.plans import inputs
 from faithgauge.settings import settings
 
 SMALL = {"encoder": "mlp", "embed_size": 8, "hidden_size": 4, "epochs": 1, "learning_rate": 0.01}
@@ -29,11 +30,11 @@ def reviews(folder: Path, name: str = "reviews.csv") -> Path:
 
 
 def prepared(path: Path, **encode: object) -> jobs.Prepare:
-    return jobs.prepare(DataConfig(str(path)), encode)
+    return inputs.prepare(DataConfig(str(path)), encode)
 
 
 def trained(data: Job, seed: int = 0) -> jobs.Train:
-    return jobs.training(data, settings("x", seed=seed, **SMALL))
+    return inputs.training(data, settings("x", seed=seed, **SMALL))
 
 
 def computed(store: Store, *targets: Job) -> None:
@@ -122,9 +123,9 @@ def test_a_lexicon_is_known_by_its_content(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "positive.txt").write_text("fine\n")
         (tmp_path / name / "negative.txt").write_text("poor\n")
-    one, two = (jobs.prepare(DataConfig("mock-1", lexicon=tmp_path / name), {}) for name in ("a", "b"))
+    one, two = (inputs.prepare(DataConfig("mock-1", lexicon=tmp_path / name), {}) for name in ("a", "b"))
     assert key_of(one) == key_of(two)
-    assert key_of(one) != key_of(jobs.prepare(DataConfig("mock-1"), {}))
+    assert key_of(one) != key_of(inputs.prepare(DataConfig("mock-1"), {}))
 
 
 def test_a_row_names_every_setting_that_is_not_the_default(tmp_path: Path) -> None:
@@ -150,7 +151,7 @@ def test_a_folder_with_the_name_of_a_synthetic_set_is_not_taken_for_it(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "planted").mkdir()
-    assert jobs.prepare(DataConfig("planted"), {}).place is None
+    assert inputs.prepare(DataConfig("planted"), {}).place is None
 
 
 def explanations(model: Job, data: Job, *names: str) -> dict[str, Job]:
@@ -210,8 +211,8 @@ def test_explanations_are_compared_and_judged_by_erasing(tmp_path: Path) -> None
 
 
 def test_evidence_is_looked_for_where_it_is_known(tmp_path: Path) -> None:
-    data = jobs.prepare(DataConfig("planted", evidence=1), {})
-    model = jobs.training(data, settings("x", **SMALL))
+    data = inputs.prepare(DataConfig("planted", evidence=1), {})
+    model = inputs.training(data, settings("x", **SMALL))
     own = explanations(model, data, "oracle", "reversed")
     job = jobs.Find(model, data, own)
     store = Store(tmp_path / "store")

@@ -17,6 +17,7 @@ from faithgauge.engine.inline import Inline
 from faithgauge.engine.job import key_of
 from faithgauge.engine.run import run
 from faithgauge.engine.store import Store
+from faithgauge.plans import inputs
 from faithgauge.plans.grid import jobs_of
 from faithgauge.plans.study import read
 from faithgauge.settings import settings
@@ -72,9 +73,9 @@ def test_the_adversary_reads_what_its_base_said_from_the_store(
     """No model but the adversary itself is asked while it trains."""
     from faithgauge.models import store as models
 
-    data = jobs.prepare(DataConfig(str(reviews(tmp_path))), {})
+    data = inputs.prepare(DataConfig(str(reviews(tmp_path))), {})
     chosen = settings("x", encoder="mlp", embed_size=8, hidden_size=4, epochs=1)
-    base, store = jobs.training(data, chosen), Store(tmp_path / "store")
+    base, store = inputs.training(data, chosen), Store(tmp_path / "store")
     target = jobs.Answer(base, data)
     run([target], store, Inline())
     monkeypatch.setattr(models, "load", lambda *_: pytest.fail("the base was opened"))
@@ -85,8 +86,8 @@ def test_the_adversary_reads_what_its_base_said_from_the_store(
 
 
 def test_an_adversary_whose_loss_is_no_number_fails_and_leaves_no_model(tmp_path: Path) -> None:
-    data = jobs.prepare(DataConfig(str(reviews(tmp_path))), {})
-    base = jobs.training(data, settings("x", encoder="mlp", embed_size=8, hidden_size=4, epochs=1))
+    data = inputs.prepare(DataConfig(str(reviews(tmp_path))), {})
+    base = inputs.training(data, settings("x", encoder="mlp", embed_size=8, hidden_size=4, epochs=1))
     store, far = (
         Store(tmp_path / "store"),
         replace(base.train, select_by="loss", learning_rate=1e38, epochs=3),

@@ -73,8 +73,8 @@ class ModelConfig:
     how a second text takes part: as the query of the attention ("queried", Jain & Wallace), or encoded and
     attended like the first ("two_sided", Neely et al.).
 
-    The encoder ``hf:PLACE`` is a whole pretrained transformer with a new head, of which nothing else here is
-    asked; PLACE is a folder or a name on the hub.
+    The encoder ``hf:PLACE`` is a whole pretrained transformer with a new head; PLACE is a folder or a name on
+    the hub. Of the rest only `distribution` is asked, which is then that of every head.
     """
 
     encoder: str = "bilstm"

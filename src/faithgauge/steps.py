@@ -42,13 +42,15 @@ from faithgauge.models.encoders import ENCODERS
 from faithgauge.models.labels import in_order
 from faithgauge.models.question import Known
 from faithgauge.models.store import Trained
+from faithgauge.models.transformer import Transformer
 from faithgauge.registry import locate, unknown
 from faithgauge.report.explanation import Explanation
 from faithgauge.seeds import derive
 from faithgauge.settings import Settings
 from faithgauge.train import checkpoint
 from faithgauge.train.fit import Event, Fitted, facts, fingerprint, fit, labels
-from faithgauge.train.goals import Covered, Goal, Guide, Opposition
+from faithgauge.train.goals import Covered, Goal, Guide, Opposition, Reduction
+from faithgauge.train.heads import HeadOpposition
 from faithgauge.train.metrics import METRICS, metrics
 from faithgauge.train.predict import predict
 from faithgauge.train.starts import Aim, Covering, Opposed, put_at_start
@@ -106,8 +108,8 @@ def train_corpus(
     model, vectors = _new_model(drawn, corpus, factory)
     goal: Goal = labels(model, splits, config, guide=guide)
     if isinstance(aim, Opposed):
+        goal = _opposition(aim, splits, config.loss)
         put_at_start(model, aim, splits, config=config)
-        goal = Opposition(splits, aim.said, aim.how, config.loss)
     if isinstance(aim, nn.Module):
         model.load_state_dict(aim.state_dict())
     if isinstance(aim, Covering):
@@ -116,6 +118,13 @@ def train_corpus(
     record = _record(chosen, corpus, fitted, factory) | {"metrics": _measured(model, splits, guide)}
     record |= {"vectors": vectors}
     return Trained(model, corpus.tokenizer, corpus.classes, corpus.task, record, factory)
+
+
+def _opposition(aim: Opposed, splits: Mapping[Split, Encoded], reduction: Reduction) -> Goal:
+    """To oppose a model by its attention, of a transformer by that of every head."""
+    if isinstance(aim.base, Transformer):
+        return HeadOpposition(splits, aim.said, aim.base, aim.how, reduction)
+    return Opposition(splits, aim.said, aim.how, reduction)
 
 
 def read_texts(trained: Trained, texts: Sequence[str], pairs: Sequence[str] | None = None) -> Corpus:
@@ -304,6 +313,7 @@ def _new_model(chosen: Settings, corpus: Corpus, factory: str) -> tuple[nn.Modul
         return own, {}
     if pretrained.is_pretrained(encoder := chosen.model.encoder):
         made = pretrained.new(encoder, shape.classes, vocabulary=shape.vocabulary, seed=chosen.train.seed)
+        made = Transformer(made.network, chosen.model.distribution)
         return made, {"vectors": f"those of {pretrained.name_of(encoder)}"}
     counts = np.bincount(corpus.splits["train"].ids.values, minlength=shape.vocabulary)
     size = chosen.model.embed_size
@@ -360,7 +370,7 @@ def _record(chosen: Settings, corpus: Corpus, fitted: Fitted, factory: str) -> d
         "encoding": corpus.report,
         "encoder": factory or (pretrained.name_of(chosen.model.encoder) if whole else chosen.model.encoder),
         "attention": None if whole else chosen.model.attention,
-        "distribution": None if whole else chosen.model.distribution,
+        "distribution": chosen.model.distribution,
         "settings": facts(chosen.train),
         "seed": chosen.train.seed,
         "epoch": fitted.epoch,

@@ -24,6 +24,7 @@ from faithgauge.engine.job import key_of
 from faithgauge.errors import UnsupportedError
 from faithgauge.models import pretrained
 from faithgauge.models.transformer import Transformer
+from faithgauge.plans import inputs
 from faithgauge.plans.grid import jobs_of
 from faithgauge.plans.study import read
 from faithgauge.settings import FINE_TUNING, settings
@@ -187,19 +188,19 @@ def test_a_training_is_known_by_the_files_of_its_encoder_and_not_by_their_place(
     folder: Path, tmp_path: Path
 ) -> None:
     data = jobs.Prepare("sst")
-    job = jobs.training(data, settings("sst", encoder=f"hf:{folder}"))
+    job = inputs.training(data, settings("sst", encoder=f"hf:{folder}"))
     assert (job.model.encoder, job.place) == ("hf:tiny", folder)
     other = tiny.folder_of(tmp_path / "elsewhere" / "tiny", initializer_range=0.1, hidden_dropout_prob=0.01)
-    assert key_of(jobs.training(data, settings("sst", encoder=f"hf:{other}"))) == key_of(job)
+    assert key_of(inputs.training(data, settings("sst", encoder=f"hf:{other}"))) == key_of(job)
     tiny.folder_of(other, seed=1)
-    assert key_of(jobs.training(data, settings("sst", encoder=f"hf:{other}"))) != key_of(job)
+    assert key_of(inputs.training(data, settings("sst", encoder=f"hf:{other}"))) != key_of(job)
 
 
 def test_trainings_of_before_keep_their_keys() -> None:
     own = key_of(jobs.Train(jobs.Prepare("sst"), ModelConfig(), TrainConfig()))
     assert own == "1881dfab6208eb9a5827d5e96fefe2caa9ec00d0aa32b73242d61b8d6167349f"
     chosen = settings("sst", "recursive-roar-2022")
-    own = key_of(jobs.training(jobs.Prepare("sst", encode=chosen.encode), chosen))
+    own = key_of(inputs.training(jobs.Prepare("sst", encode=chosen.encode), chosen))
     assert own == "f59a77d15b0f559d131ef61226f7e0d41bb58df109b6dab99856aa1e66fcac8c"
 
 

@@ -17,6 +17,7 @@ from faithgauge.engine.alone import compute
 from faithgauge.engine.job import File, Job
 from faithgauge.engine.store import Store
 from faithgauge.errors import ConfigError, DataError, FaithgaugeError, UnsupportedError
+from faithgauge.plans import inputs
 from faithgauge.plans.audit import Given, Subject, adopted, jobs_by_test, points
 from faithgauge.plans.grid import Cell
 from faithgauge.settings import Settings
@@ -95,7 +96,7 @@ def _of_trained(wish: Wish, store: Store) -> Ready:
     from faithgauge.encode.corpus import open_corpus
 
     steps.refuse_unknown_names(wish.settings, wish.factory)
-    data = jobs.prepare(wish.settings.data, wish.settings.encode)
+    data = inputs.prepare(wish.settings.data, wish.settings.encode)
     corpus = open_corpus(compute(data, store) / jobs.CORPUS)
     steps.refuse_what_cannot_be(wish.settings, corpus, None)
     split: Split = "test" if "test" in corpus.splits else "validation"
@@ -121,7 +122,7 @@ def _of_given(wish: Wish, store: Store) -> Ready:
     adopt = auditing.Adopt(_files(folder), TrainConfig(seed=seed, select_on="test"))
     config = wish.settings.data
     split, notes = _which(config, trained)
-    data = jobs.prepare(config, {})
+    data = inputs.prepare(config, {})
     texts = auditing.Texts(
         adopt, data.name, data.files, data.options, split, data.place, data.data_dir, data.lexicon
     )

@@ -137,12 +137,15 @@ def _beside(
     from faithgauge.papers.compare import compare, judged
     from faithgauge.papers.published import published
     from faithgauge.plans.reproduce import ours
+    from faithgauge.plans.weights import is_whole
 
     numbers = ours(found, store)
     if quick:
         numbers = [replace(one, note="; ".join(filter(None, (one.note, "quick run")))) for one in numbers]
     datasets = {cell.data.name.partition("@")[0] for cell in found.cells}
     encoders = {cell.model.model.encoder for cell in found.cells} | {one.encoder for one in numbers}
+    if found.paper.transformer and any(is_whole(name) for name in encoders):
+        encoders.add(found.paper.transformer)
     tables = dict.fromkeys(recipe.table for recipe in found.recipes if recipe.table)
     cells = [
         cell
@@ -209,9 +212,10 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _where(row: dict[str, Any]) -> tuple[str, str]:
-    """Data set, without its variant, and encoder."""
-    return row["dataset"].partition("@")[0], row["encoder"]
+def _where(row: dict[str, Any]) -> tuple[str, ...]:
+    """Data set, without its variant, and encoder; and what stands in for the encoder of the paper."""
+    weights = next((part for part in row["note"].split("; ") if part.startswith("substituted weights")), "")
+    return row["dataset"].partition("@")[0], row["encoder"], *([f"({weights})"] if weights else [])
 
 
 def _with_spread(value: float | str | None, spread: float | None) -> str:

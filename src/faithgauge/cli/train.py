@@ -118,18 +118,19 @@ def _command(
     The training is stored: asked for again it is only copied to --out, and one that was killed goes on where
     it stood.
     """
-    from faithgauge import jobs, steps
+    from faithgauge import steps
     from faithgauge.encode.corpus import open_corpus
     from faithgauge.engine.alone import compute
     from faithgauge.models.pretrained import completed, name_of
     from faithgauge.models.store import is_model
+    from faithgauge.plans import inputs
     from faithgauge.settings import settings
 
     chosen = replace(settings(config.name, preset, **given), data=config)
     steps.refuse_unknown_names(chosen, model)
     chosen = completed(chosen)
     place = store_at(store)
-    data = jobs.prepare(config, chosen.encode)
+    data = inputs.prepare(config, chosen.encode)
     corpus = open_corpus(compute(data, place, threads=threads) / jobs.CORPUS)
     if folder is None:
         encoder = chosen.model.encoder
@@ -146,7 +147,7 @@ def _command(
         with training_progress(chosen.train.select_on, chosen.train.select_by) as on_event:
             heard = jobs.LISTENER.set(on_event)
             try:
-                result = compute(jobs.training(data, chosen, model), place, threads=threads)
+                result = compute(inputs.training(data, chosen, model), place, threads=threads)
             finally:
                 jobs.LISTENER.reset(heard)
         record = _export(result, folder)

@@ -5,9 +5,9 @@
     gradient:jain-wallace-2019
     lime:samples=200:target=gold
 
-After the name stand, between colons, the name of a preset, and options. Two options are common to all: the
-class that is explained, `target` (``predicted``, ``gold``, or its number), and what of it, `of` (its
-``probability`` or its ``logit``).
+After the name stand, between colons, the name of a preset, and options. Three options are common to all: the
+class that is explained, `target` (``predicted``, ``gold``, or its number); what of it, `of` (its
+``probability`` or its ``logit``); and whether `special` tokens have scores like all others, as in neely-2022.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ from faithgauge.registry import unknown
 from faithgauge.settings import checked_value
 
 Target = Literal["predicted", "gold"] | int
-COMMON: Mapping[str, tuple[Any, Any]] = {"target": (Target, "predicted"), "of": (Of, "probability")}
+COMMON: Mapping[str, tuple[Any, Any]] = {
+    "target": (Target, "predicted"),
+    "of": (Of, "probability"),
+    "special": (bool, False),
+}
 """The options that every explainer has: their types and defaults."""
 
 
@@ -37,6 +41,7 @@ class Asked:
     options: Mapping[str, Any]
     target: Target = "predicted"
     of: Of = "probability"
+    special: bool = False
 
     @property
     def explainer(self) -> Explainer:
@@ -51,7 +56,7 @@ class Asked:
     def text(self) -> str:
         """As it is written in full: every option that is not the default, in order. Equal where equal."""
         known = _options(self.explainer)
-        given = {**self.options, "target": self.target, "of": self.of}
+        given = {**self.options, "target": self.target, "of": self.of, "special": self.special}
         changed = [f"{key}={given[key]}" for key in sorted(known) if given[key] != known[key][1]]
         return ":".join([self.name, *changed])
 
@@ -78,8 +83,8 @@ def asked(text: str) -> Asked:
             values |= explainer.presets[word]
         else:
             raise ConfigError(f"{text}: {unknown(f'preset of {name}', word, explainer.presets)}")
-    target, of = values.pop("target"), values.pop("of")
-    return Asked(name, values, target, of)
+    common = {key: values.pop(key) for key in COMMON}
+    return Asked(name, values, **common)
 
 
 def several(text: str) -> list[Asked]:

@@ -74,8 +74,11 @@ def explain_batch(
 ) -> Importance:
     """The scores of one batch; with those of the second texts as `pair`, where the model is two-sided.
 
-    Each text of a pair is explained with the other one as it is.
+    Each text of a pair is explained with the other one as it is. Special tokens have scores, and are changed
+    like all others, only where that is asked for.
     """
+    if asked.special:
+        batch = replace(batch, maskable=batch.valid)
     question = Question(target_of(model, batch, asked), asked.of, known, evidence)
     function = asked.explainer.function
     found = function(model, batch, question, **asked.options)
@@ -110,8 +113,13 @@ def refuse_what_model_lacks(model: nn.Module, asked: Asked) -> None:
     """What can be known without any text."""
     has = capabilities(model) | _OF_DATA
     _refuse(asked, [need for need in asked.explainer.needs if need not in has])
-    if asked.name == "deep_shap" or (asked.name == "deeplift" and asked.options["rule"] == "rescale"):
+    if asked.options.get("rule") == "rescale":
         refuse_what_is_not_restated(model)
+    if asked.special and "attention" in has:
+        raise UnsupportedError(
+            f"{asked.label}: expected a transformer, which attends to special tokens like all others, found "
+            "a model that never attends to them; leave special out"
+        )
     classes: int = model.n_classes  # type: ignore[assignment]
     if isinstance(asked.target, int) and not 0 <= asked.target < classes:
         raise ConfigError(f"{asked.label}: expected a class from 0 to {classes - 1}, found {asked.target}")
@@ -127,6 +135,7 @@ _OF_DATA = {"mask", "train", "evidence"}
 _NEEDS = {
     "embedding": "a model whose word vectors can be given (capability 'embedding')",
     "attention": "a model with attention (capability 'attention')",
+    "heads": "a transformer whose heads are seen (capability 'heads')",
     "mask": "a tokenizer with a mask token",
     "train": "the training split",
     "evidence": "texts whose evidence is known",

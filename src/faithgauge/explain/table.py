@@ -118,6 +118,15 @@ EXPLAINERS: Table[Explainer] = Table(
             },
         ),
         "kernel_shap": Explainer(f"{_HERE}.kernel_shap:kernel_shap", signed=True),
+        "head_attention": Explainer(f"{_HERE}.heads:head_attention", signed=False, needs=("heads",)),
+        "head_attention_x_gradient": Explainer(
+            f"{_HERE}.heads:head_attention_x_gradient", signed=True, needs=("heads",)
+        ),
+        "head_norm": Explainer(f"{_HERE}.norms:head_norm", signed=False, needs=("heads",)),
+        "value_zeroing": Explainer(f"{_HERE}.norms:value_zeroing", signed=False, needs=("heads",)),
+        "rollout": Explainer(f"{_HERE}.rollout:rollout", signed=False, needs=("heads",)),
+        "gradient_rollout": Explainer(f"{_HERE}.rollout:gradient_rollout", signed=False, needs=("heads",)),
+        "flow": Explainer(f"{_HERE}.flow:flow", signed=False, needs=("heads",)),
         "mutual_information": Explainer(
             f"{_HERE}.mutual_information:mutual_information", signed=False, needs=("train",)
         ),

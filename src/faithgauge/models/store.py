@@ -101,11 +101,13 @@ def _write(trained: Trained, folder: Path) -> None:
     if transformer is not None:
         configuration = transformer.config.to_json_string(use_diff=False)
         (folder / pretrained.CONFIG).write_text(configuration, encoding="utf-8")
-    ours = transformer is None and not trained.factory
+    model: dict[str, Any] = {"distribution": transformer.distribution} if transformer is not None else {}
+    if transformer is None and not trained.factory:
+        model = asdict(trained.classifier.config)  # type: ignore[call-overload]
     facts = {
         "format": FORMAT if transformer is not None else 1,
         "factory": trained.factory,
-        "model": asdict(trained.classifier.config) if ours else {},  # type: ignore[call-overload]
+        "model": model,
         "classes": trained.classes,
         "task": trained.task,
         "record": _finite(trained.record),
@@ -129,7 +131,9 @@ def load(folder: Path) -> Trained:
     try:
         weights = safetensors.torch.load_file(path)
         if facts["format"] == FORMAT:
-            classifier: nn.Module = _transformer(folder, shape, weights)
+            restored = _transformer(folder, shape, weights)
+            distribution = facts["model"].get("distribution", "softmax")
+            classifier: nn.Module = Transformer(restored.network, distribution)
         else:
             if facts["factory"]:
                 classifier = _made(folder, facts["factory"], shape)
@@ -250,7 +254,7 @@ def _needs_a_shape(function: Callable[..., object]) -> bool:
     )
 
 
-def _transformer(folder: Path, shape: Shape, weights: Mapping[str, Tensor]) -> nn.Module:
+def _transformer(folder: Path, shape: Shape, weights: Mapping[str, Tensor]) -> Transformer:
     with torch.device("meta"):  # as `_ours`
         pretrained.restored(folder, len(shape.classes)).network.load_state_dict(weights, assign=True)
     made = pretrained.restored(folder, len(shape.classes))

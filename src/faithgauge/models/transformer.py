@@ -10,7 +10,7 @@ Attention is computed eagerly, since no other way shows it. A pair of texts is o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -19,6 +19,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from faithgauge.errors import DataError, UnsupportedError
+from faithgauge.models.attention import DISTRIBUTIONS
+from faithgauge.models.replaced import Replacement, attending
 from faithgauge.types import Batch, Output
 
 TOLERANCE = 1e-4
@@ -45,17 +47,27 @@ class Transformer(nn.Module):
 
     It has no one distribution of attention over tokens, but one for each token, head and layer (`heads`); an
     `Output` of it has none. Its word vectors are those of the table alone, without positions and types.
+
+    Attention that is given is therefore (batch, layer, head, token, token), where one layer or one head may
+    stand for all; `distribution` (see `models.attention`) is how the scores of every head become weights.
     `places` is how many tokens it reads at once fastest: more leave the caches.
     """
 
     places = 4_096
 
-    def __init__(self, network: nn.Module) -> None:
+    def __init__(self, network: nn.Module, distribution: str = "softmax") -> None:
         super().__init__()
         self.network = network
+        self.distribution = distribution
+        if distribution != "softmax":
+            DISTRIBUTIONS[distribution]
+            self.refuse_read_only()
         self.n_classes = int(self.config.num_labels)
         self.capabilities = frozenset({"embedding", "heads"})
         self.train(network.training)
+
+    def extra_repr(self) -> str:
+        return "" if self.distribution == "softmax" else f"distribution={self.distribution!r}"
 
     @property
     def config(self) -> Any:
@@ -104,12 +116,12 @@ class Transformer(nn.Module):
     def forward_embedded(
         self, embedded: Float[Tensor, "batch token embed"], batch: Batch, attention: Tensor | None = None
     ) -> Output:
-        if attention is not None:
+        if attention is not None and attention.dim() != 5:
             raise UnsupportedError(
-                "a transformer has a distribution of attention for each token, head and layer: expected none "
-                "for the whole text, found one"
+                "a transformer has a distribution of attention for each token, head and layer: expected "
+                f"(batch, layer, head, token, token), found one of {attention.dim()} axes"
             )
-        with _caught(self.body) as last:
+        with _caught(self.body) as last, self._attending(attention):
             logits = _among(self._network(embedded, batch).logits, batch)
         return Output(logits, hidden=last[0] if last else None)
 
@@ -119,10 +131,17 @@ class Transformer(nn.Module):
         `embedded` are word vectors in place of those of the ids.
         """
         vectors = self.embed(batch) if embedded is None else embedded
-        output = self._network(vectors, batch, output_attentions=True, output_hidden_states=True)
+        with self._attending():
+            output = self._network(vectors, batch, output_attentions=True, output_hidden_states=True)
         attentions = output.get("attentions") or ()
         self._refuse_what_is_no_attention(attentions, batch)
         return Heads(_among(output.logits, batch), tuple(attentions), tuple(output.hidden_states))
+
+    def _attending(self, given: Tensor | None = None) -> AbstractContextManager[object]:
+        """Inside, one forward pass of the network attends as this model does, or as is given."""
+        if given is None and self.distribution == "softmax":
+            return nullcontext()
+        return attending(self.network, Replacement(self.distribution, given))
 
     def _network(self, vectors: Tensor, batch: Batch, **options: bool) -> Any:
         """The network's own output; padding is hidden from it by a mask."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 PARTIAL = "partial data"
 SUBSTITUTED = "substituted data"
 """How the note of a number of ours begins that was not computed on the data of the paper."""
+WEIGHTS = "substituted weights"
+"""What stands in the note of a number of ours whose pretrained encoder is not the one of the paper."""
 
 PAIR = ("measure_a", "measure_b")
 PRINT_ONLY = frozenset({"source"})
@@ -70,7 +72,15 @@ class Ours:
 
     @property
     def marked(self) -> bool:
-        return self.note.startswith((PARTIAL, SUBSTITUTED))
+        return bool(self.mark)
+
+    @property
+    def mark(self) -> str:
+        """What of the paper's experiment it was not computed with, if that is so."""
+        parts = self.note.split("; ")
+        return next(
+            (one for one in (PARTIAL, SUBSTITUTED, WEIGHTS) if any(p.startswith(one) for p in parts)), ""
+        )
 
 
 def place(row: Cell | Ours) -> Place:

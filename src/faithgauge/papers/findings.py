@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-from faithgauge.papers.cells import PAIR, PARTIAL, Ours, plain_keys
+from faithgauge.papers.cells import PAIR, Ours, plain_keys
 
 Rows = Sequence[Ours]
 SHOWN = 6
@@ -95,9 +95,9 @@ def verdict(checks: Sequence[Check], *, needed: float = 1.0) -> Verdict:
         return Verdict("untested", "no numbers that it could be judged by")
     hits = sum(check.ok for check in checks)
     rows = [row for check in checks for row in check.rows if row.base]
-    marked = {row.base for row in rows if row.marked}
+    marks = {row.base: row.mark for row in rows if row.marked}
     names = (
-        f"{name} ({PARTIAL})" if name in marked else name for name in dict.fromkeys(r.base for r in rows)
+        f"{name} ({marks[name]})" if name in marks else name for name in dict.fromkeys(r.base for r in rows)
     )
     quoted = [check.says for check in sorted(checks, key=lambda check: check.ok)]
     rest = f"; and {len(quoted) - SHOWN} more" if len(quoted) > SHOWN else ""
@@ -197,7 +197,7 @@ def pairs(
 
 
 def show(row: Ours) -> str:
-    """One number with its place and its interval, and a mark where the data are not the paper's."""
+    """One number with its place and its interval, and a mark where data or weights are not the paper's."""
     keys = plain_keys(row.keys)
     pair = [f"{keys.pop(PAIR[0])}–{keys.pop(PAIR[1])}"] if set(PAIR) <= set(keys) else []
     named = [row.base, row.encoder, *pair, *(f"{name} {value}" for name, value in keys.items())]

@@ -47,7 +47,8 @@ NUMBERS = ("value", "spread", "low", "high")
 class Paper:
     """A paper: its key in references.bib, its title, what each table shows, its claims, what can be computed.
 
-    `names` says what it calls explainers that have another name here.
+    `names` says what it calls explainers that have another name here. `transformer` is what its tables call
+    the pretrained encoder, and `weights` the name of that on the hub.
     """
 
     key: str
@@ -56,6 +57,8 @@ class Paper:
     findings: tuple[Finding, ...]
     recipes: tuple[Recipe, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
+    transformer: str = ""
+    weights: str = ""
 
 
 PAPERS: Table[Paper] = Table(

@@ -15,7 +15,7 @@ class Recipe:
     Of the cells those of these metrics; `encoders` are those of the table that the test is run on.
     What is empty is not restricted. `alias` is another name by which the test may be asked for. One that is
     `asked` is left out where nothing is asked for by name. `brings` is the problem of its own that the test
-    needs no data set for.
+    needs no data set for. `study` is the name of the study file beside the tables.
     """
 
     test: str
@@ -26,6 +26,7 @@ class Recipe:
     alias: str = ""
     asked: bool = False
     brings: str = ""
+    study: str = "study"
 
     def covers(self, cell: Cell) -> bool:
         return (

@@ -208,8 +208,10 @@ def _plain(label: str, names: Mapping[str, str]) -> str:
 def varied(setting: Mapping[str, Any]) -> dict[str, str]:
     """What papers vary of a model beside its encoder: an attention that is not the usual one is a key."""
     keys = {}
-    if setting.get("attention", "additive") != "additive":
+    if (setting.get("attention") or "additive") != "additive":
         keys["attention"] = str(setting["attention"])
+    if setting.get("distribution") == "uniform":
+        keys["attention"] = "uniform"
     return keys
 
 
@@ -222,6 +224,7 @@ NUMBERS: Table[Numbers] = Table(
     {
         "performance": performance,
         "agreement": agreement,
+        "uniform_performance": performance,
         "uniform": "faithgauge.papers.retrained:uniform",
         "seed_variance": "faithgauge.papers.retrained:seed_variance",
         "guides": "faithgauge.papers.retrained:guides",

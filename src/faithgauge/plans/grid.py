@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from faithgauge import jobs
 from faithgauge.engine.job import Job, key_of
 from faithgauge.errors import FaithgaugeError
+from faithgauge.plans import inputs
 from faithgauge.plans.study import Study
 from faithgauge.registry import Table
 from faithgauge.settings import PRETRAINED, Settings
@@ -56,6 +57,7 @@ TESTS: Table[Callable[[Cell], list[Job]]] = Table(
         "deletion": "faithgauge.plans.erasure:deletion",
         "evidence": "faithgauge.plans.erasure:evidence",
         "uniform": "faithgauge.plans.retrained:uniform",
+        "uniform_performance": "faithgauge.plans.uniform:uniform_performance",
         "seed_variance": "faithgauge.plans.retrained:seed_variance",
         "guides": "faithgauge.plans.retrained:guides",
         "trained_adversary": "faithgauge.plans.adversaries:trained_adversary",
@@ -70,6 +72,7 @@ TESTS: Table[Callable[[Cell], list[Job]]] = Table(
         "roar_shortcuts": "faithgauge.plans.roar:roar_shortcuts",
         "roar_synthetic": "faithgauge.plans.roar:roar_synthetic",
         "recursive_roar_by_count": "faithgauge.plans.roar:recursive_roar_by_count",
+        "attefa_heads": "faithgauge.plans.heads:attefa_heads",
     },
     group="faithgauge.tests",
 )
@@ -130,10 +133,10 @@ def cells(study: Study) -> list[Cell]:
     for chosen in map(_completed, study.settings):
         own = (chosen.data, _frozen(chosen.encode))
         if own not in data:
-            data[own] = jobs.prepare(chosen.data, chosen.encode)
+            data[own] = inputs.prepare(chosen.data, chosen.encode)
         whole = chosen.model if chosen.model.encoder.startswith(PRETRAINED) else None
         if (chosen.vectors, whole) not in start:
-            start[chosen.vectors, whole] = jobs.training(data[own], chosen, study.factory)
+            start[chosen.vectors, whole] = inputs.training(data[own], chosen, study.factory)
         model = replace(start[chosen.vectors, whole], data=data[own], train=chosen.train)
         found.append(Cell(data[own], model if whole else replace(model, model=chosen.model), study))
     return found

@@ -30,6 +30,7 @@ from faithgauge.plans.grid import Cell, cells, targets_of
 from faithgauge.plans.minutes import minutes
 from faithgauge.plans.starts import starts
 from faithgauge.plans.study import Study, read
+from faithgauge.plans.weights import as_printed, is_whole, its_own, resolved
 from faithgauge.registry import unknown
 
 OURS = (
@@ -88,7 +89,54 @@ def reproduction(wish: Wish) -> Reproduction:
         raise ConfigError(
             f"{paper.key}: there is no recipe yet; faithgauge reproduce --list says what there is"
         )
+    parts, lacks = _parts(wish, paper)
+    found = [_part(own, paper, recipes) for own, recipes in parts]
+    return Reproduction(
+        paper,
+        found[0].study,
+        [cell for one in found for cell in one.cells],
+        [job for one in found for job in one.targets],
+        {name: why for one in found for name, why in one.left_out.items()} | lacks,
+        tuple(recipe for one in found for recipe in one.recipes),
+    )
+
+
+def _parts(wish: Wish, paper: Paper) -> tuple[list[tuple[Wish, tuple[Recipe, ...]]], dict[str, str]]:
+    """What is asked for by study file: pretrained encoders have one of their own, where the paper has any.
+
+    With it comes what is left out, and why: the pretrained encoder, if it is not here and nobody asked for it
+    by name.
+    """
     recipes = _recipes(wish, paper)
+    whole = tuple(name for name in wish.encoders if paper.transformer and is_whole(name))
+    usual = tuple(name for name in wish.encoders if name not in whole)
+    parts, lacks = [], {}
+    own = tuple(recipe for recipe in recipes if recipe.study == "study")
+    if own and (usual or not wish.encoders):
+        parts.append((replace(wish, encoders=usual), own))
+    if own := tuple(recipe for recipe in recipes if recipe.study != "study"):
+        found = tuple(resolved(name, paper) for name in whole)
+        if not wish.encoders:
+            try:
+                found = (its_own(paper),)
+            except ConfigError as error:
+                if not parts:
+                    raise
+                lacks[paper.transformer] = str(error).partition(": ")[2]
+        if found:
+            changes = tuple(one for one in wish.changes if not one.startswith("vectors."))
+            parts.append((replace(wish, encoders=found, changes=changes), own))
+    if not parts:
+        raise ConfigError(
+            f"{paper.key}: expected an encoder of what is asked for, found {', '.join(wish.encoders)}; "
+            "leave --encoder or --table out"
+        )
+    return parts, lacks
+
+
+def _part(wish: Wish, paper: Paper, recipes: tuple[Recipe, ...]) -> Reproduction:
+    """The jobs of one study file."""
+    path = _study_file(paper, recipes[0].study)
     own = _written(path)
     recipes, wish = _with_own_problems(recipes, wish)
     names, left_out = _names(wish, own["data"]["names"])
@@ -104,16 +152,16 @@ def ours(found: Reproduction, store: Store) -> list[Ours]:
     """The numbers of the jobs that are stored, each of the kind that the paper prints."""
     table = results.stored(found.targets, store)
     columns = {name: table.column(name).to_numpy(zero_copy_only=False) for name in table.column_names}
-    metrics = [
-        metric for recipe in found.recipes if recipe.test == "performance" for metric in recipe.metrics
-    ]
+    measuring = ("performance", "uniform_performance")
+    metrics = [metric for recipe in found.recipes if recipe.test in measuring for metric in recipe.metrics]
     known = tidy.Known(_classes(found, store), found.paper.names, metrics)
     tests = dict.fromkeys(recipe.test for recipe in found.recipes)
     numbers = [number for test in tests for number in tidy.NUMBERS[test](columns, known)]
     if any("walltime_minutes" in recipe.metrics for recipe in found.recipes):
         numbers += minutes(found.cells, store)
+    printed = [as_printed(number, found.paper) for number in numbers]
     # Two tests may tell the same number, such as the F1 of the base model.
-    return list({(place(one), one.dataset): one for one in numbers}.values())
+    return list({(place(one), one.dataset, one.note): one for one in printed}.values())
 
 
 def there(names: Iterable[str]) -> set[str]:
@@ -123,8 +171,8 @@ def there(names: Iterable[str]) -> set[str]:
     return {name.partition("@")[0] for name in sorted(wanted) if not _lack(name)}
 
 
-def _study_file(paper: Paper) -> Path:
-    return Path(papers.__file__).parent / paper.key.replace("-", "_") / "study.toml"
+def _study_file(paper: Paper, name: str = "study") -> Path:
+    return Path(papers.__file__).parent / paper.key.replace("-", "_") / f"{name}.toml"
 
 
 def _written(path: Path) -> dict[str, Any]:

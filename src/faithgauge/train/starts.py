@@ -37,7 +37,8 @@ Aim = Guide | Opposed | Covering | nn.Module | None
 
 def put_at_start(model: nn.Module, against: Opposed, splits: Splits, *, config: TrainConfig) -> None:
     """Give a newly drawn model the weights that its training as an adversary starts from."""
-    refuse_without_attention(model, against.said)
+    if "heads" not in getattr(against.base, "capabilities", ()):  # `train.heads` opposes every head
+        refuse_without_attention(model, against.said)
     start = against.how.start
     if start == "warm":
         warm = replace(config, epochs=against.how.warm_epochs, patience=None)
