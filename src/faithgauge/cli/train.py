@@ -118,7 +118,7 @@ def _command(
     The training is stored: asked for again it is only copied to --out, and one that was killed goes on where
     it stood.
     """
-    from faithgauge import steps
+    from faithgauge import jobs, steps
     from faithgauge.encode.corpus import open_corpus
     from faithgauge.engine.alone import compute
     from faithgauge.models.pretrained import completed, name_of
