@@ -75,6 +75,7 @@ BELOW = {
     "audit": {
         "plans",
         "auditing",
+        "attacking",
         "judging",
         "comparing",
         "measured",

@@ -12,8 +12,12 @@ from faithgauge.audit.rows import Rows
 from faithgauge.audit.table import AUDITED
 from faithgauge.audit.verdict import LEAST_SEEDS, LEAST_TEXTS, Difference, Judged, judge
 
-SAID = {"erasure": "masked", "deletion": "deleted"}
-ONLY = {"comprehensiveness": "without its first words", "sufficiency": "with its first words only"}
+SAID = {"erasure": "masked", "deletion": "deleted", "recursive_roar": "recursive ROAR"}
+ONLY = {
+    "comprehensiveness": "without its first words",
+    "sufficiency": "with its first words only",
+    "faithfulness": "trained again without its first words",
+}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithgauge import judging
+from faithgauge import attacking, judging
 from faithgauge.audit.rows import Rows
 from faithgauge.comparing import Answers, kept
 from faithgauge.encode.corpus import Corpus
@@ -20,7 +20,7 @@ from faithgauge.engine.store import Store
 from faithgauge.measured import signed
 from faithgauge.plans.adversaries import answer
 from faithgauge.plans.grid import Cell, explained
-from faithgauge.types import Encoded, Ragged
+from faithgauge.types import Encoded, Ragged, Split
 
 MOST = 500
 
@@ -36,13 +36,15 @@ class Shown:
 
 
 def adversaries(found: Mapping[str, list[Job]], cell: Cell) -> dict[str, Job]:
-    """By name the answers of the adversaries of a cell's model."""
+    """By name the adversaries of a cell's model: answers of models, or the attention that an attack found."""
     seed = cell.model.train.seed
     named: dict[str, Job] = {}
     for name, every in found.items():
         for job in every:
             if isinstance(job, judging.Gauge) and job.setting.get("base_seed") == seed:
                 named |= {f"{name} ({start})": one for start, one in job.adversaries.items()}
+            if isinstance(job, attacking.ExactAdversary) and key_of(job.model) == key_of(cell.model):
+                named["exact adversary"] = job
             if isinstance(job, judging.Compare) and job.setting.get("base_seed") == seed:
                 weight = job.setting.get("lambda")
                 named |= {} if weight is None else {f"adversary (λ {weight:g})": job.other}
@@ -61,9 +63,7 @@ def instances(shown: Shown, rows: Rows, store: Store, *, texts: bool = True) -> 
         return
     own = said.said[split]
     others = {
-        name: kept_one.said[split].attention
-        for name, job in shown.adversaries.items()
-        if (kept_one := _answers(job, shown.corpus, store)) is not None
+        name: _attention(job, shown.corpus, split, store=store) for name, job in shown.adversaries.items()
     }
     chosen = np.load(next(iter(scores.values())) / f"rows-{split}.npy", allow_pickle=False)[:MOST]
     told = _told(rows)
@@ -96,6 +96,17 @@ def instances(shown: Shown, rows: Rows, store: Store, *, texts: bool = True) -> 
 
 def _answers(job: Job, corpus: Corpus, store: Store) -> Answers | None:
     return kept(store.place(key_of(job)), corpus) if store.has(key_of(job)) else None
+
+
+def _attention(job: Job, corpus: Corpus, split: Split, *, store: Store) -> Ragged | None:
+    """The attention of a model, or that which an attack found for each text."""
+    if not isinstance(job, attacking.ExactAdversary):
+        answers = _answers(job, corpus, store)
+        return None if answers is None else answers.said[split].attention
+    path = store.place(key_of(job)) / f"adversarial-{split}.npy"
+    if not path.exists():
+        return None
+    return Ragged(np.load(path, allow_pickle=False), corpus.splits[split].ids.offsets)
 
 
 def _told(rows: Rows) -> dict[str, dict[int, float | None]]:

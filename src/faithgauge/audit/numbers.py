@@ -74,12 +74,12 @@ def _erasing(rows: Rows, known: Known, by: str) -> list[Number]:
             table = sign * rows.by_text(measure, explainer, RANDOM, erased_by=by)
             if not table.size:
                 continue
-            one = _interval(table)
+            one = interval(table)
             p = crossed_p(table, seed=0, resamples=RESAMPLES)
             kind = ("more", "less") if one.value > 0 else ("less", "more")
             said = words.format(f"{abs(one.value):.3f}", *kind)
             numbers.append(
-                _number(measure, one, 0.0, RANDOM, f"{said} than in random order {_range(one)}.", explainer)
+                number(measure, one, 0.0, RANDOM, f"{said} than in random order {range_of(one)}.", explainer)
             )
             numbers[-1] = replace(numbers[-1], p=p)
         corrected = holm([one.p for one in numbers])
@@ -92,10 +92,10 @@ def evidence(rows: Rows, known: Known) -> list[Number]:
     found = []
     for explainer in known.explainers:
         if (table := rows.by_text("evidence_recall", explainer, RANDOM)).size:
-            one = _interval(table)
+            one = interval(table)
             whole = float(np.nanmean(rows.by_text("evidence_recall", explainer)))
             said = f"It puts {whole:.0%} of the known evidence first, {one.value:+.2f} beside random order"
-            found.append(_number("evidence_recall", one, 0.0, RANDOM, f"{said} {_range(one)}.", explainer))
+            found.append(number("evidence_recall", one, 0.0, RANDOM, f"{said} {range_of(one)}.", explainer))
     return found
 
 
@@ -111,13 +111,13 @@ def agreement(rows: Rows, known: Known) -> list[Number]:
         ]
         if not own:
             continue
-        one = _interval(_mean_of(own))
+        one = interval(_mean_of(own))
         again = pairs.get((explainer, explainer))
         floor = 0.0 if again is None else float(np.nanmean(again))
-        said = f"Kendall's τ with the other explanations is {one.value:.2f} on average {_range(one)}"
+        said = f"Kendall's τ with the other explanations is {one.value:.2f} on average {range_of(one)}"
         beside = "" if again is None else f", with itself of another seed {floor:.2f}"
         against = "random order" if again is None else "itself, another seed"
-        found.append(_number("kendall_tau", one, floor, against, f"{said}{beside}.", explainer))
+        found.append(number("kendall_tau", one, floor, against, f"{said}{beside}.", explainer))
     return found
 
 
@@ -126,9 +126,9 @@ def stability(rows: Rows, known: Known) -> list[Number]:
     found = []
     for explainer in known.explainers:
         if (table := rows.by_text("kendall_tau", explainer, explainer)).size:
-            one = _interval(table)
-            said = f"Kendall's τ with itself, of the model of another seed, is {one.value:.2f} {_range(one)}."
-            found.append(_number("kendall_tau_again", one, 0.0, RANDOM, said, explainer))
+            one = interval(table)
+            said = f"Kendall's τ with itself, of another seed's model, is {one.value:.2f} {range_of(one)}."
+            found.append(number("kendall_tau_again", one, 0.0, RANDOM, said, explainer))
     return found
 
 
@@ -148,11 +148,11 @@ def performance(rows: Rows, known: Known) -> list[Number]:
     constant = 1 / len(classes)
     accuracy, most = float(right.mean()), float(one_hot.mean(0).max())
     said = (
-        f"The model recognises {one.value:.0%} of each class on average {_range(one)}; always naming "
+        f"The model recognises {one.value:.0%} of each class on average {range_of(one)}; always naming "
         f"one class does {constant:.0%}. It is right on {accuracy:.1%} of "
         f"the texts; {most:.1%} of them are of the largest class."
     )
-    return [_number("balanced_accuracy", one, constant, "constant predictor", said)]
+    return [number("balanced_accuracy", one, constant, "constant predictor", said)]
 
 
 def uniform(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
@@ -176,12 +176,12 @@ def seed_variance(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
     table = rows.by_text("attention_jsd", "", BASE, against="seed")
     if not table.size:
         return []
-    one, moved = _interval(table), rows.by_text("output_distance", "", BASE, against="seed")
+    one, moved = interval(table), rows.by_text("output_distance", "", BASE, against="seed")
     said = (
-        f"Trained again with another seed, the model's attention moves by {one.value:.3f} {_range(one)} "
+        f"Trained again with another seed, the model's attention moves by {one.value:.3f} {range_of(one)} "
         f"(Jensen–Shannon, at most 0.693) and its output by {np.nanmean(moved):.3f}."
     )
-    return [_number("attention_jsd", one, 0.0, "the same attention", said)]
+    return [number("attention_jsd", one, 0.0, "the same attention", said)]
 
 
 def trained_adversary(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
@@ -191,15 +191,15 @@ def trained_adversary(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
     found = []
     for weight in rows.told("attention_jsd", "lambda", BASE):
         here = {"against": "adversary", "lambda": weight}
-        one = _interval(rows.by_text("attention_jsd", "", BASE, **here))
-        moved = _interval(rows.by_text("output_distance", "", BASE, **here))
+        one = interval(rows.by_text("attention_jsd", "", BASE, **here))
+        moved = interval(rows.by_text("output_distance", "", BASE, **here))
         beside = "" if isnan(usual) else f"; that of other seeds is {usual:.3f} away"
         said = (
-            f"An adversary (λ {weight:g}) attends {one.value:.3f} away {_range(one)}{beside}, and its output "
-            f"moves by {moved.value:.3f}, at most {moved.high:.3f}."
+            f"An adversary (λ {weight:g}) attends {one.value:.3f} away {range_of(one)}{beside}, and its "
+            f"output moves by {moved.value:.3f}, at most {moved.high:.3f}."
         )
         name = "attention_jsd" if moved.high <= DELTA else "attention_jsd_at_a_cost"
-        found.append(_number(name, one, usual, "other seeds", said))
+        found.append(number(name, one, usual, "other seeds", said))
     return found
 
 
@@ -216,9 +216,9 @@ def attefa(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
         raw = float(np.nanmean(rows.whole("attefa_best", "", BASE)))
         said = (
             f"AtteFa is {raw:.2f} of at most {cap:.2f}: the best adversary pays {one.value:.0%} of what the "
-            f"constant predictor pays for attending elsewhere{'' if isnan(one.low) else ' ' + _range(one)}."
+            f"constant predictor pays for attending elsewhere{'' if isnan(one.low) else ' ' + range_of(one)}."
         )
-    return [_number("attefa_adjusted", one, SHARE_OF_CAP, "half of its cap", said)]
+    return [number("attefa_adjusted", one, SHARE_OF_CAP, "half of its cap", said)]
 
 
 def guides(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
@@ -231,7 +231,7 @@ def guides(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
                 f"A model that reads word by word does {one.value:+.3f} with this attention beside uniform "
                 f"weights ({_named(name)}{'' if isnan(one.low) else ', ' + _ends(one)})."
             )
-            return [_number(f"{name}_guided", one, 0.0, "uniform weights", said)]
+            return [number(f"{name}_guided", one, 0.0, "uniform weights", said)]
     return []
 
 
@@ -245,11 +245,11 @@ def _balanced(drawn: Floats) -> Floats:
     return found
 
 
-def _interval(table: Floats) -> Interval:
+def interval(table: Floats) -> Interval:
     return crossed(table, seed=0, resamples=RESAMPLES)
 
 
-def _number(
+def number(
     measure: str, one: Interval, baseline: float, against: str, sentence: str, explainer: str = ""
 ) -> Number:
     """`n` is that of texts: those of several seeds count once."""
@@ -281,7 +281,7 @@ def _named(metric: str) -> str:
     return {"f1_positive": "F1", "accuracy": "accuracy"}[metric]
 
 
-def _range(one: Interval) -> str:
+def range_of(one: Interval) -> str:
     return f"({_ends(one)})" if not isnan(one.low) else "(no interval)"
 
 

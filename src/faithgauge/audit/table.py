@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from faithgauge.audit import numbers
+from faithgauge.audit import attacks, numbers, roar
 from faithgauge.audit.numbers import Known, Number
 from faithgauge.audit.rows import Rows
 from faithgauge.audit.verdict import DELTA, SHARE_OF_CAP
@@ -51,6 +51,11 @@ class Audited:
 def _no_better_than_uniform(found: Sequence[Number]) -> str:
     worse = [one for one in found if not one.low > one.baseline]
     return "The model does no better with its attention than with uniform attention." if worse else ""
+
+
+def _shuffled_for_nothing(found: Sequence[Number]) -> str:
+    idle = [one for one in found if one.high < one.baseline]
+    return f"In random order the attention leaves the output within {DELTA:g}." if idle else ""
 
 
 def _another_attention(found: Sequence[Number]) -> str:
@@ -111,6 +116,26 @@ AUDITED: Table[Audited] = Table(
             cites=("wiegreffe-pinter-2019",),
             lowers=_no_better_than_uniform,
         ),
+        "permutation": Audited(
+            "Does it matter to the output which words get the attention?",
+            "Attention in random order is none that the model would have; a large change says that the "
+            "weights matter, not that they show what does.",
+            attacks.permutation,
+            role="lowers attention",
+            first=3,
+            needs=("attention",),
+            cites=("jain-wallace-2019",),
+            lowers=_shuffled_for_nothing,
+        ),
+        "exact_adversary": Audited(
+            "How different an attention would have given the same output?",
+            "No model was trained to attend so: the output leaves the attention open; whether a model could "
+            "have come to it is what trained adversaries ask. It decides nothing.",
+            attacks.exact_adversary,
+            first=3,
+            needs=("attention",),
+            cites=("jain-wallace-2019",),
+        ),
         "agreement": Audited(
             "Do explanations agree with each other?",
             "Two explanations may agree and both be wrong, or differ and both be right: it decides nothing.",
@@ -160,11 +185,30 @@ AUDITED: Table[Audited] = Table(
             cites=("wiegreffe-pinter-2019",),
             lowers=_another_attention,
         ),
+        "masked_training": Audited(
+            "Does a model that knows masked texts miss the words that an explanation puts first?",
+            "It is an estimate of ROAR by one training, of another model than the one that is explained: it "
+            "decides nothing.",
+            roar.masked_training,
+            first=9,
+            trains=True,
+            cites=("madsen2023",),
+        ),
+        "recursive_roar": Audited(
+            "Does a model that is trained without these words do worse?",
+            "A model that is trained again may find other words that say the same; what it loses is what the "
+            "texts do not say twice.",
+            roar.recursive_roar,
+            role="decides",
+            first=11,
+            trains=True,
+            cites=("recursive-roar-2022",),
+        ),
         "guides": Audited(
             "Does the attention help a model that reads word by word?",
             "Attention that helps another model knows something of the task; how it was used stays open.",
             numbers.guides,
-            first=9,
+            first=10,
             trains=True,
             needs=("attention",),
             cites=("wiegreffe-pinter-2019",),

@@ -40,8 +40,8 @@ RULES = (
     Rule(
         "supported",
         "The model beats the constant predictor, and in every test that decides (comprehensiveness and "
-        "sufficiency, by masking and, if it was run, by deletion) the 95 % interval of the difference from "
-        "random lies above 0, after Holm's correction for the number of explainers.",
+        "sufficiency, by masking and, if they were run, by deletion and by recursive ROAR) the 95 % interval "
+        "of the difference from random lies above 0, after Holm's correction for the number of explainers.",
     ),
     Rule(
         "not supported",
@@ -56,10 +56,10 @@ RULES = (
     ),
     Rule(
         "supported → undecided, attention alone",
-        "The model does no better with its attention than with uniform attention; or an adversary with other "
-        "attention says nearly the same: it keeps the output within "
-        f"{DELTA:g} and attends further away than other seeds do, or its AtteFa is below {SHARE_OF_CAP:g} of "
-        "the cap.",
+        "The model does no better with its attention than with uniform attention; or attention in random "
+        f"order moves its output by less than {DELTA:g}; or an adversary with other attention says nearly "
+        f"the same: it keeps the output within {DELTA:g} and attends further away than other seeds do, or "
+        f"its AtteFa is below {SHARE_OF_CAP:g} of the cap.",
     ),
 )
 """Tests of attention can only lower the word for attention. Agreement, stability and known evidence are told,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from faithgauge import auditing, jobs
-from faithgauge.config import AdversaryPlan
+from faithgauge.config import AdversaryPlan, AttackPlan, RoarPlan
 from faithgauge.engine.job import File, Job
 from faithgauge.plans.adversaries import answer
 from faithgauge.plans.grid import TESTS, Cell, cells
@@ -18,6 +18,9 @@ from faithgauge.types import Split
 
 ADVERSARY = AdversaryPlan(weights=(1e-3,), starts=("fresh",), epochs=20, patience=5)
 """One adversary of each kind, and not for long: a study of its own has more (`faithgauge run`)."""
+ATTACK = AttackPlan(epsilon=(0.02,))
+"""Outputs that differ by so little are the same to an audit (`audit.verdict.DELTA`)."""
+ROAR = RoarPlan(fractions=(0, 0.2, 0.4, 0.6, 0.8, 1))
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,8 @@ def _study(subject: Subject, split: Split) -> Study:
         instances=subject.instances,
         factory=subject.factory,
         adversary=ADVERSARY,
+        attack=ATTACK,
+        roar=ROAR,
         path=Path("audit"),
     )
 
