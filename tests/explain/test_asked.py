@@ -9,7 +9,13 @@ from faithgauge.explain.asked import asked, several
 def test_a_name_alone_has_the_defaults() -> None:
     found = asked("integrated_gradient")
     assert (found.name, found.target, found.of) == ("integrated_gradient", "predicted", "probability")
-    assert found.options == {"steps": 50, "rule": "gauss-legendre", "baseline": "pad", "absolute": False}
+    assert found.options == {
+        "steps": 50,
+        "rule": "gauss-legendre",
+        "baseline": "pad",
+        "embeddings": "word",
+        "absolute": False,
+    }
 
 
 def test_options_have_the_types_of_the_function() -> None:
@@ -20,7 +26,13 @@ def test_options_have_the_types_of_the_function() -> None:
 
 def test_a_preset_sets_options_and_what_follows_it_changes_them() -> None:
     paper = asked("integrated_gradient:recursive-roar-2022")
-    assert paper.options == {"steps": 50, "rule": "right", "baseline": "zero", "absolute": True}
+    assert paper.options == {
+        "steps": 50,
+        "rule": "right",
+        "baseline": "zero",
+        "embeddings": "word",
+        "absolute": True,
+    }
     assert (paper.target, paper.of) == ("gold", "logit")
     assert asked("integrated_gradient:recursive-roar-2022:baseline=mask").options["baseline"] == "mask"
 
