@@ -16,6 +16,7 @@ from fakes import EOS, SOS, batch_of, classifier
 from typer.main import get_command
 
 from faithgauge.cli.main import app
+from faithgauge.data.splits import DEV
 from faithgauge.data.table import DATASETS
 from faithgauge.explain.asked import asked
 from faithgauge.explain.split import explain_batch
@@ -172,9 +173,9 @@ def test_every_paper_whose_sizes_are_quoted_is_in_the_references(build: ModuleTy
     assert papers <= set(build.generate.bibliography())
 
 
-def test_every_variant_is_named_after_a_paper_in_the_references(build: ModuleType) -> None:
+def test_every_variant_is_named_after_a_paper_in_the_references_or_is_a_substitute(build: ModuleType) -> None:
     variants = {variant for name in DATASETS for variant in DATASETS[name].variants}
-    assert variants <= set(build.generate.bibliography())
+    assert variants <= {DEV, *build.generate.bibliography()}
 
 
 def test_every_link_of_the_rendered_site_leads_to_a_page_of_it(build: ModuleType, tmp_path: Path) -> None:

@@ -710,7 +710,7 @@ def test_the_training_split_of_a_models_data_is_read_in_its_ids(trained: Trained
     assert len(encoded) == 14
     assert trained.tokenizer.index["good"] in encoded.ids.row(0)
     file.write_text(file.read_text().replace(",no", ",maybe"))
-    with pytest.raises(DataError, match="expected a training split with classes no, yes, found maybe, yes"):
+    with pytest.raises(DataError, match="expected the classes of the model, no, yes, found maybe, yes"):
         steps.training_texts(trained, str(file))
 
 

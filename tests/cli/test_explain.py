@@ -254,9 +254,9 @@ def test_one_text_for_a_model_of_pairs_is_refused(capsys: pytest.CaptureFixture[
 
 def test_a_model_of_a_newer_version_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     facts = Path(stored()) / "model.json"
-    facts.write_text(facts.read_text().replace('"format": 1', '"format": 2'))
+    facts.write_text(facts.read_text().replace('"format": 1', '"format": 3'))
     assert error(capsys, "single", "--text", "good").startswith(
-        "single/model.json: expected a model of format 1 or older, found 2; update faithgauge"
+        "single/model.json: expected a model of format 2 or older, found 3; update faithgauge"
     )
 
 
@@ -372,7 +372,7 @@ def test_labels_of_other_classes_are_left_aside_unless_they_are_named(
     assert "labelled" not in capsys.readouterr().out
     assert error(capsys, "single", "texts.csv", "--label-column", "label") == (
         "texts.csv, line 2: expected a class of the model (no, yes) in column 'label', found 'maybe'; "
-        "name another column, or none"
+        "name another column, or none, or say which class is which: --labels"
     )
     assert error(capsys, "single", "texts.csv", "--target", "gold") == (
         "attention:target=gold: expected labelled texts for target=gold, found texts without labels"

@@ -13,6 +13,7 @@ def test_a_name_alone_has_the_defaults() -> None:
         "steps": 50,
         "rule": "gauss-legendre",
         "baseline": "pad",
+        "embeddings": "word",
         "absolute": False,
         "unscaled": False,
     }
@@ -30,6 +31,7 @@ def test_a_preset_sets_options_and_what_follows_it_changes_them() -> None:
         "steps": 50,
         "rule": "right",
         "baseline": "zero",
+        "embeddings": "word",
         "absolute": True,
         "unscaled": False,
     }

@@ -31,6 +31,9 @@ ON_A_PAGE = 100
 """How many texts a page shows at most."""
 _TEXTS, _CUT = "texts", "cut after "
 SecondText = Annotated[str | None, typer.Option(help="The second text of a pair.", show_default=False)]
+Target = Annotated[
+    str | None, typer.Option(help="Class to explain: predicted, gold, a name or number.", show_default=False)
+]
 Merged = Annotated[
     Literal["sum", "max", "first"] | None,
     typer.Option(help="Word pieces to words: sum, strongest or first.", show_default=False),
@@ -48,10 +51,7 @@ def command(
     explainer: Annotated[
         str, typer.Option(help="One or more, with commas (faithgauge list explainers).")
     ] = "attention",
-    target: Annotated[
-        str | None,
-        typer.Option(help="Class to explain: predicted, gold, a name or number.", show_default=False),
-    ] = None,
+    target: Target = None,
     merge: Merged = None,
     labels: Labels = None,
     seed: Annotated[int, typer.Option(help="Seed of explainers that draw.")] = 0,

@@ -37,7 +37,7 @@ class Finding:
 def check_model(model: nn.Module, shape: Shape) -> list[Finding]:
     """Every promise of the protocol, tried on a batch of three texts of different length."""
     model.eval()
-    batch = example_batch(shape, joined=HEADS in getattr(model, "capabilities", ()))
+    batch = example_batch(shape, joined=hasattr(model, HEADS))
     findings = [_try("forward", partial(_forward, model, shape, batch))]
     if findings[0].status == "wrong":
         return findings
