@@ -125,3 +125,13 @@ def test_curves_are_drawn_below_the_numbers_and_judged(capsys: pytest.CaptureFix
         line.split()[:2] in (["holds", "largest_drop_early:"], ["fails", "largest_drop_early:"])
         for line in lines
     )
+
+
+def test_a_gap_to_uniform_attention_is_followed_by_what_it_means(capsys: pytest.CaptureFixture[str]) -> None:
+    from faithgauge.cli.reproduce import _print
+    from faithgauge.papers.cells import Ours
+    from faithgauge.papers.compare import compare
+
+    gap = Ours("sst", "bilstm", "f1_positive_gap", 0.001, {"attention": "uniform"}, low=-0.004, high=0.006)
+    _print(compare([], [gap]), [])
+    assert "uniform attention does as well; the task does not need attention" in capsys.readouterr().out
