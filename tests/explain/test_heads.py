@@ -51,7 +51,7 @@ def test_padding_attends_to_nothing_when_what_is_received_is_counted() -> None:
 def test_attention_x_gradient_by_hand() -> None:
     slopes = torch.zeros_like(THREE_TOKENS)
     slopes[0, 1, 0, 0] = torch.tensor([9.0, 2.0, -4.0])
-    found = explained("head_attention_x_gradient:of=logit:target=1", Headed(THREE_TOKENS, slopes), BATCH)
+    found = explained("head_x_gradient:of=logit:target=1", Headed(THREE_TOKENS, slopes), BATCH)
     assert found.scores[0].tolist() == pytest.approx([nan, 0.5 * 2, 0.5 * -4], nan_ok=True)
     assert found.signed is True
 
@@ -62,7 +62,7 @@ def test_of_a_linear_output_attention_x_gradient_sums_to_it() -> None:
     total = 0.0
     for layer in range(2):
         for head in range(2):
-            text = f"head_attention_x_gradient:of=logit:target=1:by=received:layer={layer}:head={head}"
+            text = f"head_x_gradient:of=logit:target=1:by=received:layer={layer}:head={head}"
             # Without the first token, which is special; the mean of three rows.
             total += float(explained(text, model, BATCH).scores.nansum()) * 3
     whole = float((attentions * slopes)[..., 1:].sum())

@@ -48,7 +48,7 @@ def head_attention(
     )
 
 
-def head_attention_x_gradient(
+def head_x_gradient(
     model: nn.Module,
     batch: Batch,
     question: Question,

@@ -119,9 +119,7 @@ EXPLAINERS: Table[Explainer] = Table(
         ),
         "kernel_shap": Explainer(f"{_HERE}.kernel_shap:kernel_shap", signed=True),
         "head_attention": Explainer(f"{_HERE}.heads:head_attention", signed=False, needs=("heads",)),
-        "head_attention_x_gradient": Explainer(
-            f"{_HERE}.heads:head_attention_x_gradient", signed=True, needs=("heads",)
-        ),
+        "head_x_gradient": Explainer(f"{_HERE}.heads:head_x_gradient", signed=True, needs=("heads",)),
         "head_norm": Explainer(f"{_HERE}.norms:head_norm", signed=False, needs=("heads",)),
         "value_zeroing": Explainer(f"{_HERE}.norms:value_zeroing", signed=False, needs=("heads",)),
         "rollout": Explainer(f"{_HERE}.rollout:rollout", signed=False, needs=("heads",)),
