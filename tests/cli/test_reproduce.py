@@ -92,10 +92,6 @@ def test_the_list_of_one_paper_has_its_tables(capsys: pytest.CaptureFixture[str]
         ([], "expected the name of a paper, found none; faithgauge reproduce --list has them"),
         (["jain-walace"], "unknown paper 'jain-walace': did you mean 'jain-wallace-2019'?"),
         (
-            ["recursive-roar-2022", "--dataset", "planted"],
-            "recursive-roar-2022: there is no recipe yet; faithgauge reproduce --list says",
-        ),
-        (
             ["jain-wallace-2019", "--dataset", "plantd"],
             "unknown data set 'plantd': did you mean 'planted'?",
         ),
