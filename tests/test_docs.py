@@ -63,7 +63,8 @@ def test_every_command_line_that_is_shown_exists_with_its_options(page: Path) ->
     for line in shell_lines(page):
         command, rest = named_command(shlex.split(line, comments=True)[1:])
         assert not hasattr(command, "commands") or rest == ["--help"], line
-        options = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+        named = (option for one in command.params for option in (*one.opts, *one.secondary_opts))
+        options = {*named, "--help"}
         assert {word.partition("=")[0] for word in rest if word.startswith("--")} <= options, line
 
 
