@@ -43,11 +43,11 @@ def test_every_file_that_a_command_of_the_readme_reads_is_there() -> None:
 
 @pytest.mark.slow
 def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All but those on a data set that has to be fetched."""
+    """All but those on a data set that has to be fetched, and audits, whose tests have smaller models."""
     (tmp_path / "examples").mkdir()
     (tmp_path / "examples" / "reviews.csv").write_bytes(REVIEWS.read_bytes())
     monkeypatch.chdir(tmp_path)
-    commands = [line for line in shown() if "sst" not in line]
+    commands = [line for line in shown() if "sst" not in line and line[0] != "audit"]
     assert [line[0] for line in commands] == [
         *("data", "train", "explain", "explain", "explain", "list", "predict", "train")
     ]
