@@ -34,7 +34,7 @@ WORK += [
     "random",
 ]
 LACK = ["attention", "attention_norm", "attention_x_gradient", "deeplift", "deep_shap"]
-OF_DATA = {"mutual_information", "oracle", "reversed"}
+OF_DATA = {"mutual_information", "oracle", "reversed", "random_2"}
 
 
 def trained_of(folder: Path, family: str = "bert", **more: float) -> Trained:

@@ -74,11 +74,6 @@ def test_what_is_unknown_is_answered_with_what_is_known(
     assert message in str(raised.value)
 
 
-def test_a_paper_without_a_recipe_says_so() -> None:
-    with pytest.raises(ConfigError, match="recursive-roar-2022: there is no recipe yet"):
-        reproduction(Wish("recursive-roar-2022"))
-
-
 def test_one_start_is_the_papers_with_one_base_and_several_are_the_honest_ones() -> None:
     one, several = (reproduction(Wish("attefa", datasets=("mock-1",), starts=n)) for n in (None, 3))
     assert (one.study.adversary.starts, one.study.adversary.base_seed) == (("fresh",), "first")

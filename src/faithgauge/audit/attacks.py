@@ -19,7 +19,7 @@ def permutation(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
         return []
     one = interval(table)
     said = f"With attention in random order the output of a text moves by {one.value:.3f} {range_of(one)}."
-    return [number("permutation_tvd", one, DELTA, "no difference that matters", said)]
+    return [number("permutation_tvd", one, (DELTA, "no difference that matters"), sentence=said)]
 
 
 def exact_adversary(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
@@ -35,7 +35,7 @@ def exact_adversary(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
                 f"Another attention that leaves the output within {DELTA:g} {words} a distance of "
                 f"{one.value:.3f} {range_of(one)} of at most 0.693{beside}."
             )
-            return [number(measure, one, 0.0 if isnan(usual) else usual, "other seeds", said)]
+            return [number(measure, one, (0.0 if isnan(usual) else usual, "other seeds"), sentence=said)]
     return []
 
 

@@ -79,7 +79,13 @@ def _erasing(rows: Rows, known: Known, by: str) -> list[Number]:
             kind = ("more", "less") if one.value > 0 else ("less", "more")
             said = words.format(f"{abs(one.value):.3f}", *kind)
             numbers.append(
-                number(measure, one, 0.0, RANDOM, f"{said} than in random order {range_of(one)}.", explainer)
+                number(
+                    measure,
+                    one,
+                    (0.0, RANDOM),
+                    sentence=f"{said} than in random order {range_of(one)}.",
+                    explainer=explainer,
+                )
             )
             numbers[-1] = replace(numbers[-1], p=p)
         corrected = holm([one.p for one in numbers])
@@ -95,7 +101,15 @@ def evidence(rows: Rows, known: Known) -> list[Number]:
             one = interval(table)
             whole = float(np.nanmean(rows.by_text("evidence_recall", explainer)))
             said = f"It puts {whole:.0%} of the known evidence first, {one.value:+.2f} beside random order"
-            found.append(number("evidence_recall", one, 0.0, RANDOM, f"{said} {range_of(one)}.", explainer))
+            found.append(
+                number(
+                    "evidence_recall",
+                    one,
+                    (0.0, RANDOM),
+                    sentence=f"{said} {range_of(one)}.",
+                    explainer=explainer,
+                )
+            )
     return found
 
 
@@ -117,7 +131,9 @@ def agreement(rows: Rows, known: Known) -> list[Number]:
         said = f"Kendall's τ with the other explanations is {one.value:.2f} on average {range_of(one)}"
         beside = "" if again is None else f", with itself of another seed {floor:.2f}"
         against = "random order" if again is None else "itself, another seed"
-        found.append(number("kendall_tau", one, floor, against, f"{said}{beside}.", explainer))
+        found.append(
+            number("kendall_tau", one, (floor, against), sentence=f"{said}{beside}.", explainer=explainer)
+        )
     return found
 
 
@@ -128,7 +144,7 @@ def stability(rows: Rows, known: Known) -> list[Number]:
         if (table := rows.by_text("kendall_tau", explainer, explainer)).size:
             one = interval(table)
             said = f"Kendall's τ with itself, of another seed's model, is {one.value:.2f} {range_of(one)}."
-            found.append(number("kendall_tau_again", one, 0.0, RANDOM, said, explainer))
+            found.append(number("kendall_tau_again", one, (0.0, RANDOM), sentence=said, explainer=explainer))
     return found
 
 
@@ -152,7 +168,7 @@ def performance(rows: Rows, known: Known) -> list[Number]:
         f"one class does {constant:.0%}. It is right on {accuracy:.1%} of "
         f"the texts; {most:.1%} of them are of the largest class."
     )
-    return [number("balanced_accuracy", one, constant, "constant predictor", said)]
+    return [number("balanced_accuracy", one, (constant, "constant predictor"), sentence=said)]
 
 
 def uniform(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
@@ -181,7 +197,7 @@ def seed_variance(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
         f"Trained again with another seed, the model's attention moves by {one.value:.3f} {range_of(one)} "
         f"(Jensen–Shannon, at most 0.693) and its output by {np.nanmean(moved):.3f}."
     )
-    return [number("attention_jsd", one, 0.0, "the same attention", said)]
+    return [number("attention_jsd", one, (0.0, "the same attention"), sentence=said)]
 
 
 def trained_adversary(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
@@ -199,7 +215,7 @@ def trained_adversary(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
             f"output moves by {moved.value:.3f}, at most {moved.high:.3f}."
         )
         name = "attention_jsd" if moved.high <= DELTA else "attention_jsd_at_a_cost"
-        found.append(number(name, one, usual, "other seeds", said))
+        found.append(number(name, one, (usual, "other seeds"), sentence=said))
     return found
 
 
@@ -218,7 +234,7 @@ def attefa(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
             f"AtteFa is {raw:.2f} of at most {cap:.2f}: the best adversary pays {one.value:.0%} of what the "
             f"constant predictor pays for attending elsewhere{'' if isnan(one.low) else ' ' + range_of(one)}."
         )
-    return [number("attefa_adjusted", one, SHARE_OF_CAP, "half of its cap", said)]
+    return [number("attefa_adjusted", one, (SHARE_OF_CAP, "half of its cap"), sentence=said)]
 
 
 def guides(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
@@ -231,7 +247,7 @@ def guides(rows: Rows, known: Known) -> list[Number]:  # noqa: ARG001
                 f"A model that reads word by word does {one.value:+.3f} with this attention beside uniform "
                 f"weights ({_named(name)}{'' if isnan(one.low) else ', ' + _ends(one)})."
             )
-            return [number(f"{name}_guided", one, 0.0, "uniform weights", said)]
+            return [number(f"{name}_guided", one, (0.0, "uniform weights"), sentence=said)]
     return []
 
 
@@ -250,13 +266,11 @@ def interval(table: Floats) -> Interval:
 
 
 def number(
-    measure: str, one: Interval, baseline: float, against: str, sentence: str, explainer: str = ""
+    measure: str, one: Interval, held: tuple[float, str], *, sentence: str, explainer: str = ""
 ) -> Number:
-    """`n` is that of texts: those of several seeds count once."""
+    """A number `held` against a baseline; `n` is that of texts: those of several seeds count once."""
     n = one.n // max(one.n_seeds, 1)
-    return Number(
-        measure, one.value, one.low, one.high, baseline, against, n, one.n_seeds, sentence, explainer
-    )
+    return Number(measure, one.value, one.low, one.high, *held, n, one.n_seeds, sentence, explainer)
 
 
 def _mean_of(tables: Sequence[Floats]) -> Floats:

@@ -41,7 +41,9 @@ def _areas(rows: Rows, known: Known, measure: str, words: str) -> list[Number]:
         kind = "more" if one.value > 0 else "less"
         ends = "" if isnan(one.low) else f" {range_of(one)}"
         said = f"{words} {abs(one.value):.1%} {kind} of what it can lose than in random order{ends}."
-        found.append(replace(number(measure, one, 0.0, "random order", said, explainer), n=texts))
+        found.append(
+            replace(number(measure, one, (0.0, "random order"), sentence=said, explainer=explainer), n=texts)
+        )
     return found
 
 

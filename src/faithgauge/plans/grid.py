@@ -87,8 +87,8 @@ def explained(cell: Cell, seed: int | None = None) -> dict[str, Job]:
     if seed is not None:
         model = with_seed(model, seed)
     wanted = [asked(text) for text in study.explainers]
-    if model.place is not None:
-        _refuse_what_lacks(model.place, wanted)
+    if (place := getattr(model, "place", None)) is not None:
+        _refuse_what_lacks(place, wanted)
     own: dict[str, Job] = {
         one.label: jobs.Explain(model, cell.data, one.text, study.splits, study.instances, model.train.seed)
         for one in wanted
