@@ -158,7 +158,7 @@ def read_labelled(config: DataConfig, classes: tuple[str, ...], split: Split | N
     if not labelled:
         raise DataError(
             f"{config.name}: expected texts labelled with classes of the model ({', '.join(classes)}), found "
-            "none; name their column with --label"
+            "none; name their column with --label, or the classes of the model with --labels"
         )
     if left := len(found.splits["test"]) - len(labelled):
         found = replace(found, notes=(*found.notes, f"{left} texts without a label are left out"))

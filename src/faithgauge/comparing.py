@@ -66,7 +66,7 @@ def keep(trained: Trained, corpus: Corpus, splits: Sequence[Split], *, folder: P
     facts = {
         "about": {split: about(trained, split) for split in splits},
         "classes": trained.classes,
-        "epoch": trained.record["epoch"],
+        "epoch": trained.record.get("epoch") or 0,  # of a model from elsewhere it is not known
     }
     (folder / FACTS).write_text(json.dumps(facts, sort_keys=True), encoding="utf-8")
 

@@ -172,6 +172,33 @@ def test_a_model_that_is_there_is_audited_without_training(
     assert any("only the test split" in note for note in same["about"]["data"]["notes"])
 
 
+def test_a_model_of_the_transformers_library_is_audited_once_its_classes_have_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import tiny
+
+    model = tiny.folder_of(tmp_path / "bert", "bert")
+    lines = [f"a {word} film,{label}" for word, label in (("good", "positive"), ("bad", "negative"))] * 20
+    (tmp_path / "films.csv").write_text("\n".join(["text,label", *lines]), encoding="utf-8")
+    arguments = [
+        "audit",
+        str(tmp_path / "films.csv"),
+        "--model",
+        str(model),
+        "--executor",
+        "inline",
+        "--json",
+    ]
+    assert run([*arguments, "--out", str(tmp_path / "none")]) == 2
+    assert "or the classes of the model with --labels" in json.loads(capsys.readouterr().out)["error"]
+    assert not (tmp_path / "none").exists()
+    arguments += ["--labels", "negative=0,positive=1", "--explainers", "random,rollout", "--tests", "erasure"]
+    assert run([*arguments, "--out", str(tmp_path / "out")]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["explainer"] for one in found["verdicts"]] == ["random", "rollout"]
+    assert found["failures"] == []
+
+
 def test_scores_from_elsewhere_are_judged_like_others(audit: Any, texts: Path, tmp_path: Path) -> None:
     rows = []
     for line in texts.read_text(encoding="utf-8").splitlines()[1:]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -30,7 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked for: data and training, or a model that is there; `factory` makes one's own."""
+    """What is asked for: data and training, or a model that is there; `factory` makes one's own.
+
+    `labels` give the classes of a model that is there other names.
+    """
 
     settings: Settings
     factory: str = ""
@@ -39,11 +44,12 @@ class Wish:
     scores: Path | None = None
     explainers: tuple[str, ...] | None = None
     seeds: int | None = None
+    labels: str | None = None
 
 
 @dataclass(frozen=True)
 class Ready:
-    """All that planning needs to know; `notes` are to be told, `folder` is kept while the audit runs."""
+    """All that planning needs to know; `notes` are to be told."""
 
     wish: Wish
     subject: Subject
@@ -57,7 +63,6 @@ class Ready:
     notes: tuple[str, ...] = ()
     capabilities: frozenset[str] = frozenset()
     embed_size: int = 300
-    folder: object = field(default=None, repr=False)
 
     def targets(self, choice: Choice) -> Mapping[str, list[Job]]:
         """The jobs of a choice, by test: of the model that is given, or of those of the first seeds."""
@@ -115,8 +120,8 @@ def _of_given(wish: Wish, store: Store) -> Ready:
     from faithgauge.encode.corpus import open_corpus
     from faithgauge.models.store import open_model
 
-    trained = open_model(wish.model)
-    kept, folder = _folder_of(trained)
+    trained = open_model(wish.model, wish.labels)
+    folder = _folder_of(trained if wish.labels is None else replace(trained, folder=None))
     record = trained.record
     seed = int(record.get("seed") or 0)
     adopt = auditing.Adopt(_files(folder), TrainConfig(seed=seed, select_on="test"))
@@ -134,8 +139,7 @@ def _of_given(wish: Wish, store: Store) -> Ready:
     seeds = tuple(range(wish.seeds or MORE_SEEDS))
     subject = Subject(chosen, seeds, split="test", factory=trained.factory, given=given)
     notes += _seen_in_training(trained, examples)
-    found = _ready(wish, subject, corpus, trained.classifier, notes=notes, ids=[one.id for one in examples])
-    return replace(found, folder=kept)
+    return _ready(wish, subject, corpus, trained.classifier, notes=notes, ids=[one.id for one in examples])
 
 
 def _ready(
@@ -243,20 +247,21 @@ def _scores(wish: Wish, examples: list[Example], corpus: Corpus, *, split: Split
     return Given(scores=File.of(wish.scores), explainers=tuple(found), ids=tuple(one.id for one in examples))
 
 
-def _folder_of(trained: Trained) -> tuple[object, Path]:
-    """A folder with the model: its own, or one that is written for now."""
-    from faithgauge.models.store import save
+def _folder_of(trained: Trained) -> Path:
+    """A folder with the model: its own, or one that is written for as long as the program runs."""
+    from faithgauge.models.store import is_model, save
 
-    if trained.folder is not None:
-        return None, trained.folder
+    if trained.folder is not None and is_model(trained.folder):
+        return trained.folder
     if not trained.factory and not hasattr(trained.classifier, "config"):
         raise UnsupportedError(
             "a model from a function is audited by what makes it anew: expected faithgauge.Trained with a "
             "factory, found none; give it one, or train it with faithgauge train --model"
         )
-    kept = tempfile.TemporaryDirectory()
-    save(trained, Path(kept.name))
-    return kept, Path(kept.name)
+    folder = Path(tempfile.mkdtemp(prefix="faithgauge-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    save(trained, folder)
+    return folder
 
 
 def _files(folder: Path) -> dict[str, File]:

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from faithgauge.engine.run import Graph
     from faithgauge.settings import Settings
 
-OPTIONS = ("model", "explainers", "tests", "seeds", "instances", "budget", "scores", "retrain", "factory")
+OPTIONS = (
+    *("model", "labels", "explainers", "tests", "seeds", "instances", "budget", "scores", "retrain"),
+    "factory",
+)
 """What is said of the audit; `texts` and `store` too. All other options are of data and training."""
 
 
@@ -61,7 +64,14 @@ def audit(data: str, out: Path, given: Mapping[str, Any]) -> Audit:
     refuse_folder(out)
     seeds = asked["seeds"] or (whole.SEEDS if demo else None)
     wish = ask.Wish(
-        wished(data, rest, demo=demo), factory, model, bool(asked["retrain"]), scores, explainers, seeds
+        wished(data, rest, demo=demo),
+        factory,
+        model,
+        bool(asked["retrain"]),
+        scores,
+        explainers,
+        seeds,
+        asked["labels"],
     )
     seconds = whole.seconds_of(budget or (whole.BUDGET if data else whole.BUDGET_OF_DEMO))
     wanted = Wanted(tests, explainers, seeds, asked["instances"], seconds, 1, strict=bool(budget))

@@ -19,6 +19,7 @@ EXPLAINERS = (
     "random",
     "attention",
     "gradient",
+    "rollout",
     "input_x_gradient",
     "deeplift",
     "leave_one_out",

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from faithgauge.cli.computing import ExecutorName, Workers, compute
 from faithgauge.cli.live import Show
-from faithgauge.cli.options import Json, takes_data
+from faithgauge.cli.options import Json, Labels, takes_data
 from faithgauge.cli.output import emit, err, out, printable
 from faithgauge.cli.studies import StoreFolder, cores, duration, size, store_at
 from faithgauge.cli.train import options
@@ -33,7 +33,10 @@ STYLES = {"supported": "bold green", "not supported": "bold red", "undecided": "
 _WHAT: dict[str, Any] = {"show_default": False, "rich_help_panel": "What is audited, and how much of it"}
 
 
-ModelOption = Annotated[str, typer.Option(help="A model: its folder, or package.module:function.", **_WHAT)]
+ModelOption = Annotated[
+    str,
+    typer.Option(help="A model: its folder (also one of transformers), or package.module:function.", **_WHAT),
+]
 Scores = Annotated[Path | None, typer.Option(help="Scores from elsewhere: JSONL or Parquet.", **_WHAT)]
 Retrain = Annotated[
     bool, typer.Option("--retrain", help="With --model: train others for the tests that need it.", **_WHAT)
@@ -57,6 +60,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", help="Show every job, and al
 def _command(
     config: DataConfig,
     model: ModelOption = "",
+    labels: Labels = None,
     scores: Scores = None,
     retrain: Retrain = False,
     explainers: Explainers = "",
@@ -89,6 +93,8 @@ def _command(
 
     if retrain and not model:
         raise ConfigError("--retrain: expected it beside --model, found no model; leave it out")
+    if labels is not None and not model:
+        raise ConfigError("--labels: expected it beside --model, found no model; leave it out")
     if quiet and verbose:
         raise ConfigError("expected --quiet or --verbose, found both; leave one out")
     refuse_folder(folder)
@@ -97,7 +103,7 @@ def _command(
     demo = not (config.name or model or factory)
     settings, seeds = wished(config, given, demo=demo), seeds or (whole.SEEDS if demo else None)
     _audit(
-        ask.Wish(settings, factory, model, retrain, scores, names, seeds),
+        ask.Wish(settings, factory, model, retrain, scores, names, seeds, labels),
         Wanted(_names(tests), names, seeds, instances, seconds, at_once, strict=bool(budget)),
         _How(folder, not no_texts, executor, workers, store, quiet, verbose, as_json),
     )
