@@ -123,7 +123,9 @@ def test_a_model_without_attention_is_refused() -> None:
 
 def test_a_base_without_attention_is_refused() -> None:
     said = said_by(BagOfVectors(2))
-    with pytest.raises(UnsupportedError, match="found one without; transformers with several heads"):
+    with pytest.raises(
+        UnsupportedError, match="found one without; for a transformer ask the test attefa_heads"
+    ):
         put_at_start(classifier(), Opposed(said, AdversaryConfig()), SPLITS, config=CONFIG)
 
 

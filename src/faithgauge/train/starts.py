@@ -68,7 +68,7 @@ def refuse_without_attention(model: nn.Module, said: Mapping[Split, Said]) -> No
     if "attention" not in has or any(one.attention is None for one in said.values()):
         raise UnsupportedError(
             "an adversary needs models with one attention over the tokens (capability 'attention'), found "
-            "one without; transformers with several heads are not supported yet"
+            "one without; for a transformer ask the test attefa_heads"
         )
     if getattr(getattr(model, "config", None), "distribution", "") == "uniform":
         raise UnsupportedError(
