@@ -3,14 +3,16 @@
     python docs/record.py TITLE COMMAND SECONDS FILE.json >> docs/results/PAPER.md
 
 Only numbers that were computed stand on the page, by data set and encoder; a published number that lies
-outside our interval is marked. With fewer than three seeds intervals are over texts alone. Numbers by
-fraction are a table for each metric, with a column for each fraction.
+outside our interval is marked. With fewer than three seeds intervals are over texts alone. Numbers of single
+seeds are a table with a line for each seed, those by fraction one for each metric, with a column for each
+fraction.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,9 @@ def main(title: str, command: str, seconds: str, file: str) -> None:
     for where in sorted({_where(row) for row in rows}):
         mine = [row for row in rows if _where(row) == where]
         print(f"### {' '.join(where)}\n\n{HEAD}\n{RULE}")
-        print("\n".join(_line(row) for row in mine))
+        print("\n".join(_line(row) for row in mine if "seed" not in row))
+        for part in _kinds(row for row in mine if "seed" in row):
+            print(f"\n{_by_seed(part)}")
         notes = sorted({row["note"].partition("; mean and std")[0] for row in mine} - {""})
         print("\n" + "; ".join(notes) + ".\n" if notes else "")
     for where in sorted({(*_where(row), row["metric"]) for row in points}):
@@ -46,17 +50,42 @@ def _where(row: dict[str, Any]) -> tuple[str, str]:
 
 
 def _line(row: dict[str, Any]) -> str:
-    names = list(row)
-    keys = names[names.index("metric") + 1 : names.index("published")]
-    what = " ".join(
-        [row["metric"], *(f"{name} {row[name]}" if name in NAMED else row[name] for name in keys)]
-    )
+    what = f"{row['metric']} {_keys(row)}".strip()
     interval = "" if row["low"] is None else f"{row['low']:.3f} – {row['high']:.3f}"
     difference = "" if row["difference"] is None else f"{row['difference']:+.3f}"
     marked = difference + (" *" if row["inside"] is False else "")
     numbers = (_number(row["published"], row["published_spread"]), _number(row["ours"], row["spread"]))
     counts = " | ".join("" if row[name] is None else str(row[name]) for name in ("n", "n_seeds"))
     return f"| {what} | {' | '.join(numbers)} | {interval} | {marked} | {counts} |"
+
+
+def _kinds(rows: Iterable[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """The rows of single seeds, those together that differ in nothing but seed and metric."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(_keys(row, without=("seed",)), []).append(row)
+    return list(found.values())
+
+
+def _by_seed(rows: list[dict[str, Any]]) -> str:
+    """A line for each seed, a column for each metric: ours, and in brackets what is published."""
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    what = _keys(rows[0], without=("seed",))
+    lines = [
+        f"| {what}, seed (published) | " + " | ".join(metrics) + " |",
+        "| --- |" + " ---: |" * len(metrics),
+    ]
+    for seed in dict.fromkeys(row["seed"] for row in rows):
+        own = {row["metric"]: row for row in rows if row["seed"] == seed}
+        lines.append(f"| {seed} | " + " | ".join(_both(own.get(metric)) for metric in metrics) + " |")
+    return "\n".join(lines)
+
+
+def _both(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return ""
+    published = _number(row["published"], None)
+    return f"{_number(row['ours'], None)} ({published})" if published else _number(row["ours"], None)
 
 
 def _curves(rows: list[dict[str, Any]]) -> str:
@@ -78,6 +107,15 @@ def _point(row: dict[str, Any] | None) -> str:
         return ""
     interval = "" if row["low"] is None else f" ({row['low']:.3f} – {row['high']:.3f})"
     return f"{row['ours']:.3f}{interval}"
+
+
+def _keys(row: dict[str, Any], without: tuple[str, ...] = ()) -> str:
+    """What a number is of, beside its metric, as words."""
+    names = list(row)
+    keys = names[names.index("metric") + 1 : names.index("published")]
+    return " ".join(
+        f"{name} {row[name]}" if name in NAMED else row[name] for name in keys if name not in without
+    )
 
 
 def _number(value: float | str | None, spread: float | None) -> str:
