@@ -36,7 +36,9 @@ def asked(tmp_path: Path, dataset: str = "planted", *changes: str) -> Reproducti
 def a_little_of_sst(folder: Path) -> None:
     folder.mkdir()
     for name, n in (("train", 24), ("dev", 8), ("test", 8)):
-        words = [("the film was a good play" if i % 2 else "the film was a bad play").split() for i in range(n)]
+        words = [
+            ("the film was a good play" if i % 2 else "the film was a bad play").split() for i in range(n)
+        ]
         texts = [[*own, *["."] * (1 + i % 5)] for i, own in enumerate(words)]
         texts.append(["the"] * 14)  # the longest sentence is left out
         lines = []
@@ -51,7 +53,12 @@ def a_little_of_sst(folder: Path) -> None:
 def test_the_settings_are_those_of_table_5(tmp_path: Path) -> None:
     (cell,) = asked(tmp_path).cells
     train = cell.model.train
-    assert (train.optimiser, train.learning_rate, train.beta2, train.weight_decay) == ("adamw", 2e-5, 0.98, 0.01)
+    assert (train.optimiser, train.learning_rate, train.beta2, train.weight_decay) == (
+        "adamw",
+        2e-5,
+        0.98,
+        0.01,
+    )
     assert (train.schedule, train.warm_up, train.batch_size, train.epochs) == ("linear", 0.06, 16, 3)
     assert (cell.data.encode["too_long"], cell.data.encode["joined"]) == ("cut", True)
     assert cell.study.explainers == tuple(
@@ -70,7 +77,9 @@ def test_numbers_of_other_weights_stand_beside_those_of_roberta_and_say_so(tmp_p
     assert {node.reason for node in run(list(found.targets), store, Inline()).values()} == {""}
     numbers = ours(found, store)
     cells = [one for table in ("1", "2", "3") for one in published(PAPER, table) if one.dataset == "sst"]
-    rows = [row for row in compare(cells, numbers) if row["published"] is not None and row["ours"] is not None]
+    rows = [
+        row for row in compare(cells, numbers) if row["published"] is not None and row["ours"] is not None
+    ]
     places = {(row["table"], row["encoder"], row.get("measure"), row["metric"]) for row in rows}
     assert places == {
         ("1", "roberta", None, "f1_macro"),
