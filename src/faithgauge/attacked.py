@@ -62,7 +62,7 @@ Attack = Callable[[Readout], Attacked]
 
 
 @dataclass
-class _Side:
+class Side:
     """The numbers of all first texts, or of all second ones, as they come in."""
 
     tokens: NDArray[np.int64]
@@ -81,14 +81,14 @@ def attack(
     on_progress: Callable[[float, float], None] = lambda _done, _total: None,
 ) -> Iterator[Part]:
     """What an attack on the attention of some texts finds; the adversarial attention goes to `folder`."""
-    sides: dict[str, _Side] = {}
+    sides: dict[str, Side] = {}
     model, done = of.trained.classifier, 0
     with frozen(model):
         for some in reading_batches(of.encoded.ids.lengths()[rows]):
             classes = len(of.trained.classes)
             batch = collate(of.encoded, rows[some], classes=classes, device=device_of(model))
             for readout in readouts(model, batch):
-                side = sides.setdefault(readout.side, _Side(np.zeros(len(rows), np.int64)))
+                side = sides.setdefault(readout.side, Side(np.zeros(len(rows), np.int64)))
                 _enter(side, how(readout), readout, some=some, of=of, rows=rows)
             done += len(some)
             on_progress(done, len(rows))
@@ -97,7 +97,7 @@ def attack(
             file = "adversarial" if name == "first" else "adversarial-pair"
             np.save(folder / f"{file}-{of.split}.npy", side.adversary.values)
         own = setting if name == "first" else {**setting, "side": name}
-        yield from _parts(of, rows, side, setting=own)
+        yield from parts_of(of, rows, side, setting=own)
 
 
 def measured_of(trained: Trained, corpus: Corpus, split: Split) -> Measured:
@@ -204,7 +204,7 @@ def _equal(readout: Readout) -> NDArray[np.bool_]:
 
 
 def _enter(
-    side: _Side,
+    side: Side,
     found: Attacked,
     readout: Readout,
     *,
@@ -224,9 +224,10 @@ def _enter(
         unpad(side.adversary, rows[some], found.adversary.cpu().numpy())
 
 
-def _parts(
-    of: Measured, rows: NDArray[np.int64], side: _Side, *, setting: Mapping[str, Any]
+def parts_of(
+    of: Measured, rows: NDArray[np.int64], side: Side, *, setting: Mapping[str, Any]
 ) -> Iterator[Part]:
+    """The rows of all texts; a number that there is not has its reason."""
     for (measure, epsilon), value in side.values.items():
         fewest = 1 if measure == "max_attention" else FEWEST
         few = side.tokens < fewest

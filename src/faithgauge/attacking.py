@@ -34,6 +34,28 @@ class Permute(Job):
 
 
 @dataclass(frozen=True, eq=False)
+class PermuteHeads(Job):
+    """As `Permute`, of a transformer: all of its heads, in the last layer and in all layers."""
+
+    model: Job
+    data: Job
+    split: Split = "test"
+    permutations: int = 100
+    instances: int | None = None
+    seed: int = 0
+
+    def run(self, here: Here) -> None:
+        from faithgauge.attacked import measured_of
+        from faithgauge.attacked_heads import permuting_heads
+        from faithgauge.explain.split import sample
+
+        of = measured_of(trained_of(here, self.model), corpus_of(here, self.data), self.split)
+        rows = sample(len(of.encoded), self.instances)
+        parts = permuting_heads(of, rows, self.permutations, seed=self.seed, on_progress=here.progress)
+        results.write_parts(parts, here.folder / results.ROWS)
+
+
+@dataclass(frozen=True, eq=False)
 class SearchAdversary(Job):
     """How far from the attention of each text a search gets while the output stays within each ε.
 

@@ -69,7 +69,8 @@ class Train(Job):
     With a `guide` (an `Answer` or an `Explain`) it is given the attention of that; with an `adversary` it is
     trained against the model whose `Answer` is its `target`, and begins at `base` where its start says so.
     Without one it begins at `base`, if there is one. With `masked_inputs` a random share of each second text
-    is masked anew at each step. A `pretrained` encoder is known by its files, and lies at `place`.
+    is masked anew at each step, with "first_text" of a pair in one row that of the first alone. A
+    `pretrained` encoder is known by its files, and lies at `place`.
     """
 
     data: Job
@@ -83,7 +84,7 @@ class Train(Job):
     target: Job | None = later(None)
     base: Job | None = later(None)
     adversary: AdversaryConfig | None = later(None)
-    masked_inputs: bool = later(False)
+    masked_inputs: bool | Literal["first_text"] = later(False)
     pretrained: tuple[File, ...] = later(())
     place: Path | None = apart(None)
 
@@ -117,7 +118,7 @@ class Train(Job):
         if self.guide is not None:
             return comparing.guide_of(here.path(self.guide), corpus)
         if self.masked_inputs:
-            return Covering(mask_of(corpus))
+            return Covering(mask_of(corpus), self.masked_inputs == "first_text")
         if self.target is None or self.adversary is None:
             return base
         return Opposed(comparing.kept(here.path(self.target), corpus).said, self.adversary, base)
@@ -277,7 +278,8 @@ class Mask(Job):
     """The data with the share `fraction` of each text's tokens masked, or `count` of them.
 
     The most important go first, and what is masked already stays masked and is counted in. With `splits`
-    only these are masked. ``masked.json`` has by split the texts, and those that lacked scores.
+    only these are masked. Of a pair in one row both texts count as one, or with `first_text` the first is
+    masked alone. ``masked.json`` has by split the texts, and those that lacked scores.
     """
 
     data: Job
@@ -286,6 +288,7 @@ class Mask(Job):
     count: int | None = later(None)
     rounding: Literal["exact", "float32"] = later("exact")
     splits: tuple[Split, ...] = later(())
+    first_text: bool = later(False)
 
     def run(self, here: Here) -> None:
         import numpy as np
@@ -297,7 +300,7 @@ class Mask(Job):
         mask, amount = mask_of(corpus), Amount(self.fraction, self.count, self.rounding)
         found = {
             split: masked(
-                corpus.splits[split],
+                corpus.splits[split] if self.first_text else replace(corpus.splits[split], segments=None),
                 np.load(folder / f"scores-{split}.npy", mmap_mode="r", allow_pickle=False),
                 amount,
                 mask=mask,

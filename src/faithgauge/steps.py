@@ -113,7 +113,7 @@ def train_corpus(
     if isinstance(aim, nn.Module):
         model.load_state_dict(aim.state_dict())
     if isinstance(aim, Covering):
-        goal = Covered(labels(model, splits, config), aim.mask, config.seed)
+        goal = Covered(labels(model, splits, config), aim.mask, config.seed, aim.first_text)
     fitted = fit(model, splits, config, goal=goal, folder=folder, on_event=on_event)
     record = _record(chosen, corpus, fitted, factory) | {"metrics": _measured(model, splits, guide)}
     record |= {"vectors": vectors}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from faithgauge.errors import ConfigError
 from faithgauge.faithfulness import masking
-from faithgauge.faithfulness.masking import Amount, Masked, checked_fractions, masked
+from faithgauge.faithfulness.masking import Amount, Masked, checked_fractions, masked, removable
 from faithgauge.types import Encoded, Ragged
 
 NAN = float("nan")
@@ -96,6 +97,32 @@ def test_a_text_of_special_tokens_and_one_of_no_token_have_nothing_to_mask() -> 
     found = run([[2, 3], [], [4]], [[NAN, NAN], [], [1]], Amount(1.0))
     assert found.ids.values.tolist() == [2, 3, 9]
     assert found.unscored == 0
+
+
+def joined(texts: Texts, segments: list[list[int]]) -> Encoded:
+    """Rows of both texts of a pair: `segments` says which of them each token belongs to."""
+    own = split_of(texts)
+    return replace(own, segments=Ragged(np.concatenate([*map(np.array, segments)]), own.ids.offsets))
+
+
+def test_of_a_pair_in_one_row_half_of_the_first_text_is_masked_and_nothing_of_the_second() -> None:
+    """[CLS] 4 5 6 7 [SEP] 8 4 [SEP]: half of four tokens, though the second has the highest."""
+    rows = joined([[2, 4, 5, 6, 7, 3, 8, 4, 3]], [[0, 0, 0, 0, 0, 0, 1, 1, 1]])
+    scores = np.array([9, 0.1, 0.4, 0.2, 0.3, 9, 5, 6, 9], np.float32)
+    found = masked(rows, scores, Amount(0.5), mask=MASK)
+    assert found.ids.values.tolist() == [2, 4, 9, 6, 9, 3, 8, 4, 3]
+    all_of_it = masked(rows, scores, Amount(1.0), mask=MASK)
+    assert all_of_it.ids.values.tolist() == [2, 9, 9, 9, 9, 3, 8, 4, 3]
+
+
+def test_a_second_text_neither_lacks_scores_nor_counts_as_masked() -> None:
+    """The mask in the second text is a word of its own; of the first text one of two tokens goes."""
+    rows = joined([[2, 4, 5, 3, 9, 6, 3], [2, 7, 3, 8, 3]], [[0, 0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1]])
+    scores = np.array([NAN, 0.1, 0.4, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN], np.float32)
+    found = masked(rows, scores, Amount(0.5), mask=MASK)
+    assert found.ids.values.tolist() == [2, 4, 9, 3, 9, 6, 3, 2, 7, 3, 8, 3]
+    assert found.unscored == 1  # the second pair, whose first text has no scores
+    assert removable(rows).tolist() == [*map(bool, [0, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0])]
 
 
 def test_the_texts_themselves_are_not_changed() -> None:

@@ -150,6 +150,34 @@ def test_damaged_weights_are_an_error(folder: Path) -> None:
         store.open_model(str(folder))
 
 
+@pytest.mark.parametrize("content", [b"", bytes(500)])
+def test_what_are_no_safetensors_is_an_error(folder: Path, content: bytes) -> None:
+    (folder / "model.safetensors").write_bytes(content)
+    for open_it in (lambda: store.open_model(str(folder)), lambda: new(folder)):
+        with pytest.raises(DataError, match=r"found one it cannot read .*header.*; fetch or save it again"):
+            open_it()
+
+
+def changed(folder: Path, name: str, value: torch.Tensor) -> None:
+    path = folder / "model.safetensors"
+    own = safetensors.torch.load_file(path)
+    safetensors.torch.save_file({**own, name: value}, path, {"format": "pt"})
+
+
+def test_weights_that_are_no_numbers_are_an_error(folder: Path) -> None:
+    changed(folder, "bert.pooler.dense.bias", torch.full((16,), float("nan")))
+    for open_it in (lambda: store.open_model(str(folder)), lambda: new(folder)):
+        with pytest.raises(DataError, match=r"numbers, found nan in bert\.pooler\.dense\.bias; fetch or"):
+            open_it()
+
+
+def test_weights_of_other_sizes_are_an_error(folder: Path) -> None:
+    changed(folder, "classifier.weight", torch.zeros(5, 16))
+    with pytest.raises(DataError, match=r"\(weights of other sizes than its config\.json says\); fetch or"):
+        store.open_model(str(folder))
+    assert new(folder).n_classes == 3  # the head is new anyway
+
+
 def test_weights_that_are_not_there_are_an_error(folder: Path) -> None:
     path = folder / "model.safetensors"
     left = {k: v for k, v in safetensors.torch.load_file(path).items() if "layer.1.output.dense" not in k}

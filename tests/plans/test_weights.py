@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -58,6 +59,23 @@ def test_minilm_stands_in_in_the_form_of_distilbert(tmp_path: Path, monkeypatch:
     found = resolved("transformer", NEELY)
     assert found == f"hf:{tmp_path / 'cache' / 'faithgauge' / 'weights' / 'minilm-as-distilbert'}"
     assert "small_weights" not in sys.modules  # it is found, and not run
+
+
+def test_it_stands_in_for_roberta_in_the_form_of_roberta(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "packages" / "small_weights"
+    tiny.folder_of(package / "model", "bert")
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(str(package.parent))
+    monkeypatch.setattr(weights, "_PACKAGE", "small_weights")
+    found = resolved("transformer", PAPERS["recursive-roar-2022"])
+    assert Path(found.removeprefix("hf:")).name == "minilm-as-roberta"
+    config = json.loads((Path(found.removeprefix("hf:")) / "config.json").read_text())
+    assert (config["model_type"], config["type_vocab_size"]) == ("roberta", 1)
+    own = Ours("sst", "hf:minilm-as-roberta", "faithfulness", 0.2, {"measure": "gradient"})
+    printed = as_printed(own, PAPERS["recursive-roar-2022"])
+    assert (printed.encoder, printed.note) == ("roberta", "substituted weights: minilm-as-roberta")
 
 
 def test_numbers_of_other_weights_are_marked() -> None:

@@ -15,7 +15,7 @@ from faithgauge.config import AdversaryConfig, TrainConfig
 from faithgauge.encode.batching import collate
 from faithgauge.errors import JobError
 from faithgauge.train.fit import fit, labels
-from faithgauge.train.goals import Goal, Opposition
+from faithgauge.train.goals import Covered, Goal, Opposition
 from faithgauge.train.predict import predict, say
 from faithgauge.types import Batch, Encoded, Output, Ragged, Said, Split
 
@@ -208,3 +208,32 @@ def test_a_guided_training_learns_from_the_words_that_it_is_shown() -> None:
         reached[first] = predict(model, data, guide=way["validation"])[:, 1]
     assert ((reached[1.0] > 0.5) == data.labels).all()
     assert reached[0.0] == pytest.approx(np.full(32, reached[0.0][0]))
+
+
+@pytest.mark.parametrize("first_text", [True, False])
+def test_of_a_pair_in_one_row_the_first_text_alone_is_masked_in_training_where_that_is_said(
+    first_text: bool,
+) -> None:
+    """Twelve rows [begin] 4 5 6 [end] 7 8 9 [end] whose model keeps the ids that it is given."""
+    seen: list[Tensor] = []
+
+    class Watching(nn.Module):
+        n_classes = 2
+
+        def forward(self, batch: Batch) -> Output:
+            seen.append(batch.ids)
+            return Output(torch.zeros(len(batch), 2, requires_grad=True))
+
+    own = encode([[2, 4, 5, 6, 3, 7, 8, 9, 3]] * 12, [0, 1] * 6)
+    sides = np.tile([0, 0, 0, 0, 0, 1, 1, 1, 1], 12).astype(np.int32)
+    own = replace(own, segments=Ragged(sides, own.ids.offsets))
+    goal = Covered(labels(Watching(), {"train": own}, TrainConfig()), 10, 0, first_text)
+    torch.manual_seed(0)
+    goal.loss(Watching(), collate(own, np.arange(12)))
+    goal.judge(Watching(), "train")
+    trained, whole, judged = seen
+    assert not (whole == 10).any()
+    for ids in (trained, judged):
+        assert (ids[:, 1:4] == 10).any()
+        assert bool((ids[:, 5:8] == 10).any()) is not first_text
+        assert not (ids[:, [0, 4, 8]] == 10).any()

@@ -1,7 +1,8 @@
 """Masking the tokens that an explanation calls most important, in all texts of a split at once.
 
 How many tokens of a text are masked, what is masked already counted in, is an `Amount`: a share of its n
-maskable tokens, or so many. Special tokens and second texts are never masked.
+maskable tokens, or so many. Special tokens and second texts are never masked, nor are they counted: not
+where the second text is a row of its own, and not where both are one row, as transformers read them.
 """
 
 from __future__ import annotations
@@ -73,14 +74,15 @@ def masked(encoded: Encoded, scores: NDArray[np.floating], amount: Amount, *, ma
     step by step gives nested sets. Then the highest scores go first. Equal scores go by position, the first
     token as the more important one. A token without a score (nan, as of a text that an explainer could not
     explain) comes after all that have one, again by position; texts in which that can happen are counted.
-    `scores` is flat as the ids are. No text depends on any other one.
+    `scores` is flat as the ids are; of a pair in one row, those of the second text are not looked at. No text
+    depends on any other one.
 
     Paper: recursive-roar-2022, section 3.
     Differs: the paper leaves the order of equal scores open.
     Cost: one sort of the tokens, of so many at a time.
     """
     offsets = encoded.ids.offsets
-    maskable = np.asarray(encoded.spans.values[:, 0], np.int64) >= 0
+    maskable = removable(encoded)
     values = np.array(encoded.ids.values, np.int32)
     before = np.concatenate([[0], np.cumsum(maskable)])[offsets]
     k = amount.of(np.diff(before))
@@ -98,6 +100,18 @@ def masked(encoded: Encoded, scores: NDArray[np.floating], amount: Amount, *, ma
         values[places[chosen]] = mask
         unscored += len(np.unique(text[np.isnan(score) & ~done]))
     return Masked(Ragged(values, offsets), unscored)
+
+
+def removable(encoded: Encoded) -> NDArray[np.bool_]:
+    """Of every id of a split whether it may be masked: no special token, and of the first text.
+
+    Which text a token is of, its row says (`Encoded.segments`): types of tokens, which many models have not,
+    are not asked.
+    """
+    real: NDArray[np.bool_] = np.asarray(encoded.spans.values[:, 0], np.int64) >= 0
+    if encoded.segments is not None:
+        real &= np.asarray(encoded.segments.values) == 0
+    return real
 
 
 def checked_fractions(fractions: Sequence[float]) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -56,21 +56,32 @@ def permuted(
     readout: Readout, *, permutations: int = PERMUTATIONS, seed: int = 0
 ) -> Float[Tensor, "batch step token"]:
     """The weights of the maskable tokens of each text in random orders, the same ones in whatever batch."""
-    maskable = readout.maskable
-    order = _orders(readout, permutations, seed).to(maskable.device)
+    streams = readout.streams(seed, "permutation")
+    return moved(readout.attention, readout.maskable, streams, permutations=permutations)
+
+
+def moved(
+    values: Tensor, maskable: Bool[Tensor, "batch token"], streams: NDArray[np.uint64], *, permutations: int
+) -> Tensor:
+    """What stands at the maskable tokens in random orders, (batch, step, token); the rest stays.
+
+    `values` is (batch, token), and `streams` has the randomness of each text (see `seeds.drawn`).
+    """
+    order = _orders(maskable, streams, permutations).to(maskable.device)
     # First the places of the maskable tokens, then those of others, whose weights are 0 and stay.
     places = torch.argsort(maskable.logical_not().to(torch.uint8), dim=-1, stable=True)
-    weights = readout.attention.gather(1, places)[:, None].expand_as(order).gather(2, order)
-    return weights.gather(2, places.argsort(-1)[:, None].expand_as(order))
+    found = values.gather(1, places)[:, None].expand_as(order).gather(2, order)
+    return found.gather(2, places.argsort(-1)[:, None].expand_as(order))
 
 
-def _orders(readout: Readout, permutations: int, seed: int) -> Int[Tensor, "batch step token"]:
+def _orders(
+    maskable: Bool[Tensor, "batch token"], streams: NDArray[np.uint64], permutations: int
+) -> Int[Tensor, "batch step token"]:
     """Random orders of the first places of each text, as many as it has tokens; the rest in its own order.
 
     A place in the low bits of a random number is sorted along with it, which is cheaper than to sort places.
     """
-    tokens, width = readout.maskable.sum(-1).cpu().numpy(), readout.maskable.shape[1]
-    streams = readout.streams(seed, "permutation")
+    tokens, width = maskable.sum(-1).cpu().numpy(), maskable.shape[1]
     places = np.arange(width, dtype=np.uint64)
     numbers = np.arange(permutations, dtype=np.uint64)[:, None] << PLACE_BITS | places
     keys = np.empty((len(tokens), permutations, width), np.uint64)

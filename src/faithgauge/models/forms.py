@@ -1,17 +1,19 @@
 """One transformer in the form of another: the same function, in the names and the code of another family.
 
-DistilBERT is BERT without the pooler and without types of tokens. Where every token has the first type, its
-vector is part of every position, and all other weights have but other names: states and attention are the
-same.
+DistilBERT and RoBERTa are BERT without types of tokens, and without the pooler where they classify. Where
+every token has the first type, its vector is part of every position, and all other weights have but other
+names: states and attention are the same. RoBERTa counts positions from behind that of padding.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from faithgauge.errors import UnsupportedError
@@ -31,20 +33,36 @@ _LAYER = {
 
 def as_distilbert(source: Path, target: Path) -> Path:
     """A folder with a BERT in the form of DistilBERT, and its tokenizer; written if it is not there."""
+    return _written(source, target, "DistilBERT", lambda weights, _: renamed(weights), _distilbert)
+
+
+def as_roberta(source: Path, target: Path) -> Path:
+    """A folder with a BERT in the form of RoBERTa, and its tokenizer; written if it is not there."""
+    return _written(source, target, "RoBERTa", moved, _roberta)
+
+
+def _written(
+    source: Path,
+    target: Path,
+    name: str,
+    weights_of: Callable[[dict[str, Tensor], int], dict[str, Tensor]],
+    configuration_of: Callable[[dict[str, Any]], dict[str, Any]],
+) -> Path:
     import safetensors.torch
 
     config = json.loads((source / "config.json").read_text(encoding="utf-8"))
     if config.get("model_type") != "bert":
         found = config.get("model_type")
-        raise UnsupportedError(f"{source}: expected a BERT to take the form of DistilBERT, found {found}")
+        raise UnsupportedError(f"{source}: expected a BERT to take the form of {name}, found {found}")
     if (target / "config.json").is_file():
         return target
-    weights = renamed(safetensors.torch.load_file(source / "model.safetensors"))
+    own = safetensors.torch.load_file(source / "model.safetensors")
+    weights = weights_of(own, config.get("pad_token_id", 0))
     target.mkdir(parents=True, exist_ok=True)
     (target / "model.safetensors").write_bytes(safetensors.torch.save(weights, {"format": "pt"}))
     shutil.copyfile(source / "tokenizer.json", target / "tokenizer.json")
     # Written last: a folder without it holds no model.
-    text = json.dumps(_configuration(config), indent=1, sort_keys=True)
+    text = json.dumps(configuration_of(config), indent=1, sort_keys=True)
     (target / "config.json").write_text(text + "\n", encoding="utf-8")
     return target
 
@@ -67,7 +85,43 @@ def renamed(weights: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: value.clone().contiguous() for name, value in made.items()}
 
 
-def _configuration(bert: dict[str, Any]) -> dict[str, Any]:
+def moved(weights: dict[str, Tensor], padding: int) -> dict[str, Tensor]:
+    """The weights of a BERT as RoBERTa has them: positions begin behind the id of padding, types are one."""
+    plain = {name.removeprefix("bert."): value for name, value in weights.items()}
+    kept = {
+        name: value
+        for name, value in plain.items()
+        if name.startswith(("embeddings.", "encoder.layer.")) and not name.endswith("position_ids")
+    }
+    places = kept["embeddings.position_embeddings.weight"]
+    before = places.new_zeros(padding + 1, places.shape[1])
+    kept["embeddings.position_embeddings.weight"] = torch.cat([before, places])
+    kept["embeddings.token_type_embeddings.weight"] = kept["embeddings.token_type_embeddings.weight"][:1]
+    return {name: value.clone().contiguous() for name, value in kept.items()}
+
+
+def _roberta(bert: dict[str, Any]) -> dict[str, Any]:
+    padding = bert.get("pad_token_id", 0)
+    return {
+        "architectures": ["RobertaModel"],
+        "model_type": "roberta",
+        "attention_probs_dropout_prob": bert["attention_probs_dropout_prob"],
+        "hidden_act": bert["hidden_act"],
+        "hidden_dropout_prob": bert["hidden_dropout_prob"],
+        "hidden_size": bert["hidden_size"],
+        "initializer_range": bert.get("initializer_range", 0.02),
+        "intermediate_size": bert["intermediate_size"],
+        "layer_norm_eps": bert.get("layer_norm_eps", 1e-12),
+        "max_position_embeddings": bert["max_position_embeddings"] + padding + 1,
+        "num_attention_heads": bert["num_attention_heads"],
+        "num_hidden_layers": bert["num_hidden_layers"],
+        "pad_token_id": padding,
+        "type_vocab_size": 1,
+        "vocab_size": bert["vocab_size"],
+    }
+
+
+def _distilbert(bert: dict[str, Any]) -> dict[str, Any]:
     return {
         "architectures": ["DistilBertModel"],
         "model_type": "distilbert",

@@ -235,13 +235,18 @@ def _refuse_what_is_no_encoder(folder: Path) -> None:
 
 
 def refuse_what_does_not_fit(model: Transformer, vocabulary: int, folder: Path) -> None:
-    """A tokenizer of another model, a model that shows no attention, one that reads in one direction."""
+    """A tokenizer of another model, weights that are nan, no attention, reading in one direction."""
     rows = model.get_input_embeddings().num_embeddings
     if not rows - _PADDED <= vocabulary <= rows:
         raise DataError(
             f"{folder}: expected a tokenizer of {rows:,} tokens, as many as the model has word vectors, "
             f"found {vocabulary:,}; take the tokenizer that the model was trained with"
         )
+    for name, weight in model.network.state_dict().items():
+        if bool(weight.isnan().any()):
+            raise DataError(
+                f"{folder}: expected weights that are numbers, found nan in {name}; fetch or save it again"
+            )
     ids = torch.arange(4)[None] % rows
     real = torch.ones_like(ids, dtype=torch.bool)
     with torch.no_grad():
@@ -285,6 +290,8 @@ def _understood(folder: Path) -> Iterator[None]:
         yield
     except Exception as error:  # whatever a damaged file makes the library raise
         first = " ".join(str(error).split())[:200]
+        if "ignore_mismatched_sizes" in first:
+            first = f"weights of other sizes than its {CONFIG} says"
         raise DataError(
             f"{folder}: expected a model of the transformers library, found one it cannot read ({first}); "
             "fetch or save it again"

@@ -86,6 +86,8 @@ def _grouped(
                 keys["class"] = str(order.index(own["class"]))
             if "side" in group.setting:
                 keys["side"] = str(group.setting["side"])
+            if "permuted" in group.setting:  # of a transformer
+                keys["permuted"] = str(group.setting["permuted"])
             if measures == ("permutation_tvd",):
                 del keys["measure"]
             yield group, keys, largest.values

@@ -16,12 +16,15 @@ from faithgauge.errors import UnsupportedError
 from faithgauge.plans.grid import Cell, with_seed
 from faithgauge.plans.starts import read_start
 
+_HEADS = "ask attefa_heads of it, or choose another encoder"
+
 
 def trained_adversary(cell: Cell) -> list[Job]:
     """How far the attention of an adversary gets, and its output moves, for each weight λ of the sweep.
 
     Beside them stands what they say together: whether the curve is convex, and the best that is far away.
     """
+    cell.refuse_heads("trained_adversary", _HEADS)
     base = _base(cell)
     weights = cell.study.adversary.weights_of(cell.data.name)
     own = answer(cell, base, everywhere=True)
@@ -39,6 +42,7 @@ def trained_adversary(cell: Cell) -> list[Job]:
 
 def attefa(cell: Cell) -> list[Job]:
     """AtteFa of the model, from adversaries of every start."""
+    cell.refuse_heads("attefa", _HEADS)
     base = _base(cell)
     found: dict[str, Job] = {}
     for text in cell.study.adversary.starts:

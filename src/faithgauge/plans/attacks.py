@@ -5,10 +5,14 @@ How often it is permuted, which ε are allowed, and how is searched, is the tabl
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from faithgauge import attacking
 from faithgauge.engine.job import Job
 from faithgauge.errors import ConfigError, FaithgaugeError
 from faithgauge.plans.grid import Cell
+
+_INSTEAD = "ask permutation or attefa_heads of it, or choose another encoder"
 
 
 def permutation(cell: Cell) -> list[Job]:
@@ -16,15 +20,19 @@ def permutation(cell: Cell) -> list[Job]:
 
     median_p TVD(ŷ(α_π(p)), ŷ(α)), where π(p) is the p-th random order of the maskable tokens
 
+    Of a transformer all heads are permuted alike, in the last layer and in all layers, and the model runs
+    anew with what they then attend to (`faithfulness.permuted_heads`).
+
     Paper: jain-wallace-2019, section 4.2.1 and algorithm 2.
     Range: [0, 1].
     """
     _refuse_closed(cell, "permutation")
     study = cell.study
+    if cell.pretrained is not None:
+        _refuse_read_only(cell.pretrained, "permutation")
+    kind = attacking.Permute if cell.pretrained is None else attacking.PermuteHeads
     return [
-        attacking.Permute(
-            cell.model, cell.data, split, study.attack.permutations, study.instances, cell.model.train.seed
-        )
+        kind(cell.model, cell.data, split, study.attack.permutations, study.instances, cell.model.train.seed)
         for split in study.splits
     ]
 
@@ -40,6 +48,7 @@ def adversarial_search(cell: Cell) -> list[Job]:
     Range: [0, ln 2].
     """
     _refuse_closed(cell, "adversarial_search")
+    cell.refuse_heads("adversarial_search", _INSTEAD)
     if 0 in cell.study.attack.epsilon:
         raise ConfigError(
             "the test 'adversarial_search' expected every epsilon above 0, found 0: no step of a search "
@@ -64,6 +73,7 @@ def exact_adversary(cell: Cell) -> list[Job]:
     Cost: O(tokens²) for each text, times the pairs of classes.
     """
     _refuse_closed(cell, "exact_adversary")
+    cell.refuse_heads("exact_adversary", _INSTEAD)
     return _adversaries(cell, attacking.ExactAdversary)
 
 
@@ -83,6 +93,16 @@ def _adversaries(
         )
         for split in study.splits
     ]
+
+
+def _refuse_read_only(place: Path, test: str) -> None:
+    """A transformer whose attention cannot be replaced, looked at without its weights."""
+    from faithgauge.models.pretrained import outline
+
+    try:
+        outline(place).refuse_read_only()
+    except FaithgaugeError as error:
+        raise type(error)(f"the test {test!r}: {error}") from error
 
 
 def _refuse_closed(cell: Cell, test: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from faithgauge import jobs
 from faithgauge.engine.job import Job, key_of
-from faithgauge.errors import FaithgaugeError
+from faithgauge.errors import FaithgaugeError, UnsupportedError
 from faithgauge.plans import inputs
 from faithgauge.plans.study import Study
 from faithgauge.registry import Table
@@ -33,6 +33,19 @@ class Cell:
     model: jobs.Train
     study: Study
     given: Mapping[str, Job] = field(default_factory=dict)
+
+    @property
+    def pretrained(self) -> Path | None:
+        """Where the pretrained encoder lies, if the model is a transformer that is trained here."""
+        return getattr(self.model, "place", None)
+
+    def refuse_heads(self, test: str, instead: str) -> None:
+        """What is about one attention over the tokens cannot be asked of a transformer, which has many."""
+        if self.pretrained is not None:
+            raise UnsupportedError(
+                f"the test {test!r} expected a model with one attention over the tokens, found "
+                f"{self.model.model.encoder}, which has one for each token, head and layer; {instead}"
+            )
 
 
 def performance(cell: Cell) -> list[Job]:
@@ -87,8 +100,8 @@ def explained(cell: Cell, seed: int | None = None) -> dict[str, Job]:
     if seed is not None:
         model = with_seed(model, seed)
     wanted = [asked(text) for text in study.explainers]
-    if (place := getattr(model, "place", None)) is not None:
-        _refuse_what_lacks(place, wanted)
+    if cell.pretrained is not None:
+        _refuse_what_lacks(cell.pretrained, wanted)
     own: dict[str, Job] = {
         one.label: jobs.Explain(model, cell.data, one.text, study.splits, study.instances, model.train.seed)
         for one in wanted

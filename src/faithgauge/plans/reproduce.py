@@ -107,7 +107,7 @@ def _parts(wish: Wish, paper: Paper) -> tuple[list[tuple[Wish, tuple[Recipe, ...
     With it comes what is left out, and why: the pretrained encoder, if it is not here and nobody asked for it
     by name.
     """
-    recipes = _recipes(wish, paper)
+    recipes, wish = _with_own_problems(_recipes(wish, paper), wish)
     whole = tuple(name for name in wish.encoders if paper.transformer and is_whole(name))
     usual = tuple(name for name in wish.encoders if name not in whole)
     parts, lacks = [], {}
@@ -138,7 +138,6 @@ def _part(wish: Wish, paper: Paper, recipes: tuple[Recipe, ...]) -> Reproduction
     """The jobs of one study file."""
     path = _study_file(paper, recipes[0].study)
     own = _written(path)
-    recipes, wish = _with_own_problems(recipes, wish)
     names, left_out = _names(wish, own["data"]["names"])
     try:
         study = replace(read(path, _changes(wish, own, names, recipes=recipes)), name=paper.key)

@@ -23,6 +23,7 @@ WEIGHT = 1e-3
 
 def uniform(cell: Cell) -> list[Job]:
     """How well the model does when all tokens get the same attention, in training as in the test."""
+    cell.refuse_heads("uniform", "ask uniform_performance of it, or choose another encoder")
     flat = [_uniform(model) for model in _of_all_seeds(cell)]
     own = next(model for model in flat if model.train.seed == cell.model.train.seed)
     found: list[Job] = [jobs.Evaluate(model, cell.data, cell.study.splits) for model in (cell.model, own)]
@@ -40,6 +41,7 @@ def uniform(cell: Cell) -> list[Job]:
 
 def seed_variance(cell: Cell) -> list[Job]:
     """How far the attention of the model is from that of the same model of each other seed."""
+    cell.refuse_heads("seed_variance", "leave the test out, or choose another encoder")
     own, others = cell.model.train.seed, [seed for seed in cell.study.seeds if seed != cell.model.train.seed]
     if not others:
         raise ConfigError(f"the test 'seed_variance' compares seeds: expected two or more, found {own} alone")
@@ -66,6 +68,7 @@ def guides(cell: Cell) -> list[Job]:
     """
     if cell.model.model.encoder == GUIDED:
         return []
+    cell.refuse_heads("guides", "leave the test out, or choose another encoder")
     reader = replace(cell.model, model=replace(cell.model.model, encoder=GUIDED, hidden_size=None))
     opposed = adversary(cell, AdversaryConfig("kl", WEIGHT), cell.model)
     given: dict[str, Job] = {

@@ -136,13 +136,14 @@ def curves(cell: Cell, road: Road) -> removing.Curves:
 def masked_curves(cell: Cell) -> removing.Curves:
     """The same curves of one model, which is explained again at every step and never trained again."""
     plan, splits = cell.study.roar, cell.study.splits
-    model = replace(cell.model, masked_inputs=True)
+    model = replace(cell.model, masked_inputs="first_text" if _is_joined(cell) else True)
     steps: dict[str, dict[str, Job]] = {}
     masks: dict[str, dict[str, Job]] = {}
 
     def masked(data: Job, text: str, step: Step) -> jobs.Mask:
         explanation = jobs.Explain(model, data, text, splits, seed=cell.model.train.seed)
-        return jobs.Mask(data, explanation, step, rounding=plan.rounding, splits=splits)
+        own = jobs.Mask(data, explanation, step, rounding=plan.rounding, splits=splits)
+        return replace(own, first_text=_is_joined(cell))
 
     for label, text in _explainers(cell, plan).items():
         data: Job = cell.data
@@ -199,7 +200,8 @@ def _chain(cell: Cell, road: Road, text: str) -> dict[Step, tuple[Job, Job]]:
         if i and road.recursive and not blind:
             explanation = _on(_explained(cell, before.model, before.data, text=text), stop)
         data = before.data if road.recursive and not blind else cell.data
-        data = _on(_masked(data, explanation, road, step=step), stop)
+        mask = _masked(data, explanation, road, step=step)
+        data = _on(replace(mask, first_text=_is_joined(cell)), stop)
         model = _on(replace(cell.model, data=data, base=before.model if plan.warm_start else None), stop)
         before = Link(data, model, _on(_evaluated(cell, model, data), stop))
         found[step] = before.done, data
@@ -228,9 +230,15 @@ def _masked(data: Job, explanation: Job, road: Road, *, step: Step) -> jobs.Mask
     return jobs.Mask(data, explanation, step, rounding=road.plan.rounding)
 
 
+def _is_joined(cell: Cell) -> bool:
+    """Whether both texts of a pair are one row, of which the first alone is masked."""
+    return bool(cell.data.encode.get("joined"))
+
+
 def _floor(cell: Cell) -> jobs.Evaluate:
     """The model on texts of which only the length is left: whoever masked them, all of them is masked."""
-    everything = jobs.Mask(cell.data, _explained(cell, cell.model, cell.data, text=RANDOM), 1.0)
+    random = _explained(cell, cell.model, cell.data, text=RANDOM)
+    everything = jobs.Mask(cell.data, random, 1.0, first_text=_is_joined(cell))
     return _evaluated(cell, replace(cell.model, data=everything), everything)
 
 

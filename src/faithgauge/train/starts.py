@@ -26,9 +26,13 @@ class Opposed:
 
 @dataclass(frozen=True)
 class Covering:
-    """That a random share of each second text is masked while a model learns, with the token `mask`."""
+    """That a random share of each second text is masked while a model learns, with the token `mask`.
+
+    With `first_text` nothing of the second one of a pair in one row is.
+    """
 
     mask: int
+    first_text: bool = False
 
 
 Aim = Guide | Opposed | Covering | nn.Module | None
