@@ -99,10 +99,17 @@ def test_the_label_that_is_explained_can_be_said_for_all(tmp_path: Path) -> None
 
 def test_the_null_is_a_random_order_of_its_own(tmp_path: Path) -> None:
     found = the_curves(tmp_path, "roar.null=true")
-    assert list(found.steps) == ["random", "attention", "gradient:recursive-roar-2022", "random_2"]
+    assert set(found.steps) == {"random", "attention", "gradient:recursive-roar-2022", "random_2"}
     steps = found.steps["random_2"]
     assert {one.data.explanation.explainer for one in steps.values()} == {"random_2"}
     assert key_of(steps["0.1"].data.explanation) == key_of(steps["0.3"].data.explanation)
+
+
+def test_the_chain_that_takes_longest_begins_first(tmp_path: Path) -> None:
+    """The engine starts what stands first, and of one chain no step can be done beside another."""
+    names = '["attention", "gradient", "integrated_gradient", "oracle"]'
+    found = the_curves(tmp_path, f"explainers={names}")
+    assert list(found.steps) == ["integrated_gradient", "gradient", "attention", "random", "oracle"]
 
 
 def test_tokens_can_be_counted_instead(tmp_path: Path) -> None:

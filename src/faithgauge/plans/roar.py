@@ -17,10 +17,13 @@ from faithgauge.config import RoarPlan
 from faithgauge.engine.job import Job
 from faithgauge.errors import ConfigError
 from faithgauge.explain.asked import asked
+from faithgauge.explain.readings import readings
 from faithgauge.plans.grid import Cell, with_seed
 from faithgauge.types import SPLITS, Split
 
 RANDOM, NULL = "random", "random_2"
+USUAL_LENGTH = 25
+"""Of a text in tokens, where it is only to be known which explainer takes longest."""
 Step = float | int
 """A fraction of the tokens, or a count of them."""
 
@@ -120,7 +123,10 @@ def roar_synthetic(cell: Cell) -> list[Job]:
 
 def curves(cell: Cell, road: Road) -> removing.Curves:
     """The curves of every explainer of one model, which share their beginning and their end."""
-    chains = {label: _chain(cell, road, text) for label, text in _explainers(cell, road.plan).items()}
+    asked_for = _explainers(cell, road.plan)
+    # The engine begins with what stands first: the longest chain, which nothing can shorten.
+    first = sorted(asked_for, key=lambda label: -readings(asked_for[label], USUAL_LENGTH))
+    chains = {label: _chain(cell, road, asked_for[label]) for label in first}
     return removing.Curves(
         full=_evaluated(cell, cell.model, cell.data),
         floor=_floor(cell),
