@@ -10,7 +10,7 @@ from faithgauge.engine.run import Graph
 
 
 def wall(nodes: Graph, seconds: Mapping[str, float], workers: int) -> float:
-    """The seconds of a run of these jobs: each after its inputs, in the order in which the engine starts them.
+    """The seconds of a run of these jobs: each after its inputs, in the order of the engine.
 
     A chain is not shared out: of five chains of an hour two workers make three hours. Of a job that is not
     in `seconds` nothing is known, and it takes none.
