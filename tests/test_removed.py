@@ -155,7 +155,7 @@ def test_leakage_is_how_much_better_models_do_where_the_gold_label_is_explained(
         [row for seed, value in enumerate(values) for row in seed_rows(seed, value, label=label)]
         for label, values in (("gold", (0.65, 0.7, 0.61)), ("predicted", (0.6, 0.6, 0.55)))
     )
-    rows, gaps = list(leakage(gold, predicted)), [0.05, 0.1, 0.06]
+    rows, gaps = list(leakage(gold, predicted, ["attention"])), [0.05, 0.1, 0.06]
     row = only(rows, "leakage", explainer="attention", fraction=0.5)
     setting = json.loads(row["setting"])
     assert row["value"] == pytest.approx(0.07)
@@ -173,12 +173,11 @@ def test_leakage_is_how_much_better_models_do_where_the_gold_label_is_explained(
 
 
 def test_an_explainer_that_asks_for_no_class_has_no_leakage_nor_has_random() -> None:
-    same = seed_rows(0, 0.6)
-    assert list(leakage(same, seed_rows(0, 0.6))) == []
+    assert list(leakage(seed_rows(0, 0.6), seed_rows(0, 0.6), [])) == []
 
 
 def test_leakage_of_one_seed_has_no_interval_and_says_why() -> None:
-    rows = list(leakage(seed_rows(0, 0.65), seed_rows(0, 0.6)))
+    rows = list(leakage(seed_rows(0, 0.65), seed_rows(0, 0.6), ["attention"]))
     assert only(rows, "leakage")["value"] == pytest.approx(0.05)
     for name in ("leakage_low", "leakage_high", "leakage_p_holm"):
         assert isnan(only(rows, name)["value"])

@@ -7,7 +7,7 @@ The arithmetic is that of `faithfulness.roar` and `stats`; here it gets its coor
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 from pathlib import Path
@@ -187,18 +187,17 @@ def over_seeds(rows: Iterable[Row]) -> Iterator[Row]:
         yield from _tests([row for row in every if row["split"] == split])
 
 
-def leakage(gold: Iterable[Row], predicted: Iterable[Row]) -> Iterator[Row]:
+def leakage(gold: Iterable[Row], predicted: Iterable[Row], explainers: Collection[str]) -> Iterator[Row]:
     """What the curves of both labels, those of the same seeds, say of the gold label.
 
     `leakage` is, at each step, how much better models do that were trained on texts masked by explanations of
     the gold label, the mean over seeds with Student's interval; `leakage_p_holm` asks whether it is above 0,
     adjusted for all explainers and steps of a split. `leakage_area` is how much more faithful an explainer
-    looks where the predicted label is explained. One that does not ask for a class has no such rows.
+    looks where the predicted label is explained. `explainers` are those that ask for a class.
     """
     ours, theirs = _by_place(gold), _by_place(predicted)
-    asking = {place[-1] for place in ours if _values(ours[place]) != _values(theirs[place])}
     tested: list[tuple[Row, float]] = []
-    for place in (place for place in ours if place[-1] in asking):
+    for place in (place for place in ours if place[-1] in explainers):
         gaps = np.array([row["value"] - theirs[place][seed]["value"] for seed, row in ours[place].items()])
         rows = [*ours[place].values(), *theirs[place].values()]
         where = _of_all(list(ours[place].values()))
@@ -238,10 +237,6 @@ def _by_place(rows: Iterable[Row]) -> dict[tuple[Any, ...], dict[int, Row]]:
         if step != 0 and row.get("fraction") != 1:
             found.setdefault((row["split"], step, row["explainer"]), {})[row["seed"]] = row
     return found
-
-
-def _values(rows: Mapping[int, Row]) -> dict[int, str]:
-    return {seed: repr(row["value"]) for seed, row in rows.items()}
 
 
 def _summary(rows: Sequence[Row]) -> Iterator[Row]:

@@ -99,6 +99,7 @@ class Leakage(Job):
 
     gold: tuple[Job, ...]
     predicted: tuple[Job, ...]
+    explainers: tuple[str, ...]
 
     def run(self, here: Here) -> None:
         from faithgauge import removed
@@ -107,7 +108,7 @@ class Leakage(Job):
             [row for job in own for row in removed.rows_of(here.path(job))]
             for own in (self.gold, self.predicted)
         )
-        results.write(list(removed.leakage(gold, predicted)), here.folder / results.ROWS)
+        results.write(list(removed.leakage(gold, predicted, self.explainers)), here.folder / results.ROWS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,6 +120,7 @@ def test_both_labels_stand_side_by_side_and_what_the_gold_one_tells_is_measured(
         steps = zip(gold.steps[name].values(), predicted.steps[name].values(), strict=True)
         assert {key_of(one) == key_of(other) for one, other in steps} == {same}
     leakage = found[4]
+    assert leakage.explainers == ("gradient:recursive-roar-2022",)
     assert list(map(key_of, leakage.gold)) == [key_of(found[0]), key_of(found[5])]
     assert list(map(key_of, leakage.predicted)) == [key_of(found[1]), key_of(found[6])]
 

@@ -183,7 +183,8 @@ def _answers(cell: Cell, *, recursive: bool = True, by_count: bool = False) -> l
         every = {label: tuple(curves(one, road) for one in same) for label, road in roads.items()}
         found += map(removing.OverSeeds, every.values())
         if {"gold", "predicted"} <= set(every):
-            found.append(removing.Leakage(every["gold"], every["predicted"]))
+            asking = [one.label for one in map(asked, cell.study.explainers) if one.explainer.of_class]
+            found.append(removing.Leakage(every["gold"], every["predicted"], tuple(asking)))
     return found
 
 
