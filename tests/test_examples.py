@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections import Counter
@@ -48,6 +49,27 @@ def test_the_example_of_adversaries_crosses_what_is_planted() -> None:
     study = read(ROOT / "examples" / "adversaries.toml")
     assert len(study.settings) == 2 * 2 * 2 * 3
     assert len(jobs_of(study)) == 2 * 24  # a gauge and an evaluation each
+
+
+@pytest.mark.slow
+def test_the_example_of_roar_runs_and_its_rows_have_every_step_of_every_explainer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One seed, two epochs, small models and two steps; random_2 is among the explainers."""
+    small = ["seeds=[0]", "train.epochs=2", "model.hidden_size=8", "roar.fractions=[0, 0.2, 0.6, 1]"]
+    options = ["--store", str(tmp_path), *(word for one in small for word in ("--set", one))]
+    file = str(ROOT / "examples" / "roar.toml")
+    assert run(["run", file, "--executor", "inline", *options]) == 0
+    capsys.readouterr()
+    assert run(["results", file, "--json", *options]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    steps = {(row["explainer"], row["fraction"]) for row in rows if row["measure"] == "f1_macro"}
+    names = {"attention", "integrated_gradient:steps=20", "oracle", "reversed", "random_2"}
+    assert steps == {(name, step) for name in (*names, "random") for step in (0, 0.2, 0.6, 1)}
+    areas = {row["explainer"]: row["value"] for row in rows if row["measure"] == "faithfulness"}
+    assert set(areas) == names
+    assert max(areas, key=areas.__getitem__) == "oracle"
+    assert min(areas, key=areas.__getitem__) == "reversed"
 
 
 @pytest.mark.slow

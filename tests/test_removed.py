@@ -13,6 +13,7 @@ from faithgauge.removed import (
     Evaluated,
     area_rows,
     curve_rows,
+    leakage,
     main_metric,
     over_seeds,
     shortcut,
@@ -146,3 +147,38 @@ def test_one_explainer_cannot_be_ranked() -> None:
     row = only(list(shortcut(rows, rows, "warm_start")), "shortcut_kendall_tau")
     assert isnan(row["value"])
     assert row["reason"] == "fewer than two explainers have different areas"
+
+
+def test_leakage_is_how_much_better_models_do_where_the_gold_label_is_explained() -> None:
+    """At a half 0.05, 0.1 and 0.06 better by seed."""
+    gold, predicted = (
+        [row for seed, value in enumerate(values) for row in seed_rows(seed, value, label=label)]
+        for label, values in (("gold", (0.65, 0.7, 0.61)), ("predicted", (0.6, 0.6, 0.55)))
+    )
+    rows, gaps = list(leakage(gold, predicted, ["attention"])), [0.05, 0.1, 0.06]
+    row = only(rows, "leakage", explainer="attention", fraction=0.5)
+    setting = json.loads(row["setting"])
+    assert row["value"] == pytest.approx(0.07)
+    assert (setting["label"], setting["against"], setting["seeds"], row["seed"]) == (
+        *("gold", "predicted", 3, None),
+    )
+    half = stats.t.ppf(0.975, 2) * stats.sem(gaps)
+    assert only(rows, "leakage_low")["value"] == pytest.approx(0.07 - half)
+    assert only(rows, "leakage_high")["value"] == pytest.approx(0.07 + half)
+    p = stats.ttest_1samp(gaps, 0, alternative="greater").pvalue
+    assert only(rows, "leakage_p_holm")["value"] == pytest.approx(p)
+    # Below random there is an area of (0.4 / 2 + 0.2) / 2 = 0.2 in all, of which a gap g at a half is g / 2.
+    assert only(rows, "leakage_area")["value"] == pytest.approx(0.07 / 2 / 0.2)
+    assert only(rows, "leakage_area")["fraction"] is None
+
+
+def test_an_explainer_that_asks_for_no_class_has_no_leakage_nor_has_random() -> None:
+    assert list(leakage(seed_rows(0, 0.6), seed_rows(0, 0.6), [])) == []
+
+
+def test_leakage_of_one_seed_has_no_interval_and_says_why() -> None:
+    rows = list(leakage(seed_rows(0, 0.65), seed_rows(0, 0.6), ["attention"]))
+    assert only(rows, "leakage")["value"] == pytest.approx(0.05)
+    for name in ("leakage_low", "leakage_high", "leakage_p_holm"):
+        assert isnan(only(rows, name)["value"])
+        assert only(rows, name)["reason"] == "one seed"

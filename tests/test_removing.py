@@ -185,14 +185,24 @@ def test_sparsity_has_a_row_for_every_count_and_fraction(folder: Path) -> None:
     assert own[0]["value"] < own[2]["value"] < own[3]["value"]
 
 
+def test_curves_of_both_labels_are_told_apart_by_their_setting(folder: Path) -> None:
+    """Of two classes only scores with a sign depend on which of them is explained."""
+    targets = asked(folder, 'roar.label=["gold", "predicted"]', 'explainers=["input_x_gradient"]')
+    store = computed(folder, *targets)
+    labels = [{json.loads(row["setting"]).get("label") for row in rows_of(store, job)} for job in targets]
+    assert labels == [{"gold"}, {"predicted"}, {"gold"}, {"predicted"}, {"gold"}]
+    measures = {row["measure"] for row in rows_of(store, targets[-1])}
+    assert measures >= {"leakage", "leakage_low", "leakage_p_holm", "leakage_area"}
+
+
 @pytest.mark.slow
-def test_on_planted_words_the_oracle_is_first_its_reverse_last_and_a_second_random_order_near_0(
+def test_on_planted_words_the_oracle_is_first_its_reverse_last_and_a_second_random_order_0(
     tmp_path: Path,
 ) -> None:
-    text = STUDY.replace("reviews.csv", "planted").replace("seeds = [0]", "seeds = [0, 1, 2]")
+    text = STUDY.replace("reviews.csv", "planted").replace("seeds = [0]", "seeds = [0, 1, 2, 3, 4]")
     text = text.replace('explainers = ["attention"]', 'explainers = ["attention", "oracle", "reversed"]')
-    text = text.replace("null = false\n", "").replace("[0, 0.4, 0.6, 1]", "[0, 0.1, 0.2, 0.4, 0.7, 1]")
-    text = text.replace("epochs = 1", "epochs = 4").replace("_size = 4", "_size = 16")
+    text = text.replace("null = false\n", "").replace("[0, 0.4, 0.6, 1]", "[0, 0.2, 0.4, 0.7, 1]")
+    text = text.replace("epochs = 1", "epochs = 3").replace("_size = 4", "_size = 16")
     (tmp_path / "study.toml").write_text(text)
     targets = asked(tmp_path)
     store = computed(tmp_path, *targets)
@@ -203,5 +213,5 @@ def test_on_planted_words_the_oracle_is_first_its_reverse_last_and_a_second_rand
     assert max(means, key=means.__getitem__) == "oracle"
     assert min(means, key=means.__getitem__) == "reversed"
     assert found["oracle", "faithfulness_student_low"] > 0 > found["reversed", "faithfulness_student_high"]
-    # Both random orders are drawn alike, so that its score is 0 but for chance; three seeds gave 0.009.
-    assert abs(means["random_2"]) < 0.05
+    # Both random orders are drawn alike: the true score of the second is 0, which its interval covers.
+    assert found["random_2", "faithfulness_student_low"] < 0 < found["random_2", "faithfulness_student_high"]

@@ -222,14 +222,19 @@ class AttackPlan(SearchConfig):
         return SearchConfig(**{one.name: getattr(self, one.name) for one in fields(SearchConfig)})
 
 
+Label = Literal["gold", "predicted"]
+"""Which class is explained: the one that is right, or the one that the model says."""
+
+
 @dataclass(frozen=True)
 class RoarPlan:
     """How tokens are removed and models trained again, in the tests of ROAR.
 
     `fractions` of the tokens of each text are masked, from 0 upwards, or `counts` of them; `rounding` says
     how a fraction becomes a number of tokens. The class that is explained is the one each explainer says, or
-    that of `label` for all. `null` adds a second random order, which must come out as faithful as none. The
-    curves are those of `metric`: by default F1 (macro) for two classes, accuracy for more.
+    that of `label` for all; of several labels each has its own curves. `null` adds a second random order,
+    which must come out as faithful as none. The curves are those of `metric`: by default F1 (macro) for two
+    classes, accuracy for more.
 
     With `warm_start` each model begins as the one before it. With `early_stop_fractions` a chain ends where
     its model is no better on validation than the one with everything masked, by more than so much.
@@ -237,9 +242,13 @@ class RoarPlan:
 
     fractions: tuple[FromZeroToOne, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     counts: tuple[AtLeastOne, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
-    label: Literal["gold", "predicted"] | None = None
+    label: Label | tuple[Label, ...] | None = None
     rounding: Literal["exact", "float32"] = "exact"
     null: bool = True
     metric: str | None = None
     warm_start: bool = False
     early_stop_fractions: NotNegative | None = None
+
+    def labels(self) -> tuple[Label | None, ...]:
+        """Those that are explained, each once; None is the one that each explainer says."""
+        return tuple(dict.fromkeys(self.label)) if isinstance(self.label, tuple) else (self.label,)

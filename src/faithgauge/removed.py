@@ -7,26 +7,25 @@ The arithmetic is that of `faithfulness.roar` and `stats`; here it gets its coor
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faithgauge import results
 from faithgauge.errors import DataError
 from faithgauge.faithfulness.masking import Amount
 from faithgauge.faithfulness.roar import faithfulness
 from faithgauge.faithfulness.sparsity import sparsity
-from faithgauge.measured import about
-from faithgauge.models.store import Trained
 from faithgauge.stats.above_zero import above_zero
 from faithgauge.stats.holm import holm
 from faithgauge.stats.interval import bca, student
 from faithgauge.stats.rank import kendall, spearman
-from faithgauge.types import Ragged, Split
+from faithgauge.types import Ragged
 
 Row = dict[str, Any]
 
@@ -101,12 +100,7 @@ def unscored_row(full: Evaluated, explainer: str, texts: int, *, setting: Mappin
 
 
 def sparsity_rows(
-    trained: Trained,
-    split: Split,
-    explainer: str,
-    *,
-    scores: Ragged,
-    steps: tuple[Sequence[int], Sequence[float]],
+    where: Row, explainer: str, *, scores: Ragged, steps: tuple[Sequence[int], Sequence[float]]
 ) -> Iterator[Row]:
     """The mean over texts of what the most important tokens have, by count and by fraction.
 
@@ -117,7 +111,9 @@ def sparsity_rows(
     found = sparsity(scores, amounts)
     for amount, values in zip(amounts, found, strict=True):
         known = values[~np.isnan(values)]
-        yield about(trained, split, {} if amount.count is None else {"count": amount.count}) | {
+        counted = {} if amount.count is None else {"count": amount.count}
+        yield where | {
+            "setting": _text({**json.loads(where["setting"]), **counted}),
             "explainer": explainer,
             "fraction": amount.fraction,
             "measure": "sparsity",
@@ -125,7 +121,7 @@ def sparsity_rows(
             "reason": None if len(known) else UNDEFINED,
         }
     undefined = {"explainer": explainer, "measure": "sparsity_undefined", "reason": None}
-    yield about(trained, split) | undefined | {"value": float(np.isnan(found[0]).sum())}
+    yield where | undefined | {"value": float(np.isnan(found[0]).sum())}
 
 
 def shortcut(full: Iterable[Row], cheap: Iterable[Row], name: str) -> Iterator[Row]:
@@ -189,6 +185,58 @@ def over_seeds(rows: Iterable[Row]) -> Iterator[Row]:
         yield from _summary(own)
     for split in dict.fromkeys(row["split"] for row in every):
         yield from _tests([row for row in every if row["split"] == split])
+
+
+def leakage(gold: Iterable[Row], predicted: Iterable[Row], explainers: Collection[str]) -> Iterator[Row]:
+    """What the curves of both labels, those of the same seeds, say of the gold label.
+
+    `leakage` is, at each step, how much better models do that were trained on texts masked by explanations of
+    the gold label, the mean over seeds with Student's interval; `leakage_p_holm` asks whether it is above 0,
+    adjusted for all explainers and steps of a split. `leakage_area` is how much more faithful an explainer
+    looks where the predicted label is explained. `explainers` are those that ask for a class.
+    """
+    ours, theirs = _by_place(gold), _by_place(predicted)
+    tested: list[tuple[Row, float]] = []
+    for place in (place for place in ours if place[-1] in explainers):
+        gaps = np.array([row["value"] - theirs[place][seed]["value"] for seed, row in ours[place].items()])
+        rows = [*ours[place].values(), *theirs[place].values()]
+        where = _of_all(list(ours[place].values()))
+        where["setting"] = _text({**json.loads(where["setting"]), "against": "predicted"})
+        if place[1] is None:
+            yield from _gap("leakage_area", where, -gaps, rows)
+        else:
+            yield from _gap("leakage", where, gaps, rows)
+            tested.append((where, above_zero(gaps.tolist())))
+    for split in dict.fromkeys(where["split"] for where, _ in tested):
+        own = [one for one in tested if one[0]["split"] == split]
+        for (where, _), p in zip(own, holm([p for _, p in own]), strict=True):
+            yield where | {
+                "measure": "leakage_p_holm",
+                "value": p,
+                "reason": "one seed" if isnan(p) else None,
+            }
+
+
+def _gap(name: str, where: Row, gaps: NDArray[np.float64], rows: Sequence[Row]) -> Iterator[Row]:
+    """The mean of these over seeds, with Student's interval; `rows` are those that they come of."""
+    found = student(gaps)
+    missing = "; ".join(sorted({row["reason"] for row in rows if row["reason"]})) or "one seed"
+    for end, value in {"": found.value, "_low": found.low, "_high": found.high}.items():
+        yield where | {"measure": name + end, "value": value, "reason": missing if isnan(value) else None}
+
+
+def _by_place(rows: Iterable[Row]) -> dict[tuple[Any, ...], dict[int, Row]]:
+    """By split, step (None of an area) and explainer the rows of all seeds, but for the steps they share."""
+    every = list(rows)
+    metrics = {row["split"]: json.loads(row["setting"])["metric"] for row in every if row["measure"] in AREAS}
+    found: dict[tuple[Any, ...], dict[int, Row]] = {}
+    for row in every:
+        step = None
+        if row["measure"] not in AREAS:
+            step = _place(row) if row["measure"] == metrics.get(row["split"]) else 0.0
+        if step != 0 and row.get("fraction") != 1:
+            found.setdefault((row["split"], step, row["explainer"]), {})[row["seed"]] = row
+    return found
 
 
 def _summary(rows: Sequence[Row]) -> Iterator[Row]:

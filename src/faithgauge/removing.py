@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from faithgauge import jobs, results
 from faithgauge.engine.job import Here, Job, later
@@ -94,6 +94,24 @@ class OverSeeds(Job):
 
 
 @dataclass(frozen=True, eq=False)
+class Leakage(Job):
+    """What explaining the gold label tells the next models: the curves of both labels, by seed."""
+
+    gold: tuple[Job, ...]
+    predicted: tuple[Job, ...]
+    explainers: tuple[str, ...]
+
+    def run(self, here: Here) -> None:
+        from faithgauge import removed
+
+        gold, predicted = (
+            [row for job in own for row in removed.rows_of(here.path(job))]
+            for own in (self.gold, self.predicted)
+        )
+        results.write(list(removed.leakage(gold, predicted, self.explainers)), here.folder / results.ROWS)
+
+
+@dataclass(frozen=True, eq=False)
 class Shortcut(Job):
     """How far the areas of a cheaper road are from those of the full one, and whether it ranks alike."""
 
@@ -118,20 +136,24 @@ class Sparse(Job):
     counts: tuple[int, ...]
     fractions: tuple[float, ...]
     split: Split = "test"
+    label: Literal["gold", "predicted"] | None = later(None)
 
     def run(self, here: Here) -> None:
         import numpy as np
 
         from faithgauge import removed
+        from faithgauge.measured import about
         from faithgauge.types import Ragged
 
         trained, corpus = jobs.trained_of(here, self.model), jobs.corpus_of(here, self.data)
+        setting = {"label": self.label} if self.label else {}
         rows: list[dict[str, Any]] = []
         for label, job in self.explanations.items():
             flat = np.load(here.path(job) / f"scores-{self.split}.npy", mmap_mode="r", allow_pickle=False)
             scores = Ragged(flat, corpus.splits[self.split].ids.offsets)
             steps = (self.counts, self.fractions)
-            rows += removed.sparsity_rows(trained, self.split, label, scores=scores, steps=steps)
+            where = about(trained, self.split, setting)
+            rows += removed.sparsity_rows(where, label, scores=scores, steps=steps)
         results.write(rows, here.folder / results.ROWS)
 
 

@@ -31,8 +31,13 @@ def test_what_is_stored_tells_what_the_rest_will_cost(toy: Path, capsys: pytest.
     assert found["states"] == {"done": 10, "todo": 8}
     todo = [job for job in found["jobs"] if job["state"] == "todo"]
     assert all(job["seconds"] > 0 and job["memory"] > 1e6 for job in todo)
-    assert run(["plan", str(toy)]) == 0
-    assert "of work" in capsys.readouterr().out
+    # Two of the four fits are left on each of two texts, and four measurements: four chains of two.
+    assert found["wall_seconds"] < found["work_seconds"]
+    assert run(["plan", str(toy), "--workers", "1", "--json"]) == 0
+    alone = json.loads(capsys.readouterr().out)
+    assert alone["wall_seconds"] == pytest.approx(alone["work_seconds"])
+    assert run(["plan", str(toy), "--workers", "3"]) == 0
+    assert "with 3 at once" in capsys.readouterr().out
 
 
 def test_a_probe_computes_one_job_of_each_sort_and_keeps_it(

@@ -8,11 +8,13 @@ import torch
 from bags import BagOfVectors
 from fakes import EOS, SOS, batch_of, classifier, encode, ragged, some_split
 from forms import explained, model_of
+from headed import THREE_TOKENS, Headed
 
 from faithgauge.encode.batching import collate
 from faithgauge.errors import ConfigError, UnsupportedError
 from faithgauge.explain.asked import asked
 from faithgauge.explain.split import explain_batch, explain_split, frozen, refuse_what_lacks, sample
+from faithgauge.explain.table import EXPLAINERS
 from faithgauge.models.question import Known, swap
 from faithgauge.types import Batch
 
@@ -88,6 +90,22 @@ def test_the_class_that_is_explained_is_the_predicted_the_gold_or_a_given_one() 
         found = explained(f"input_x_gradient:of=logit:target={target}", model, batch).scores
         expected = torch.stack([model.contributions(batch, int(c))[i] for i, c in enumerate(classes)])
         torch.testing.assert_close(found, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", [name for name, one in EXPLAINERS.items() if not one.of_class])
+def test_what_is_said_to_ask_for_no_class_has_the_same_numbers_for_each(name: str) -> None:
+    if name in ("head_norm", "value_zeroing"):
+        pytest.skip("needs the states of a whole transformer; its function does not read the question")
+    known = Known(seed=3, pad=0, mask=1, train=encode(TEXTS, [2, 0, 1]))
+    heads = "heads" in EXPLAINERS[name].needs
+    model: torch.nn.Module = Headed(THREE_TOKENS) if heads else classifier()
+    batch = batch_of([[SOS, 4, 5]])
+    evidence = torch.tensor([[False, True, False]])
+    one, other = (
+        explain_batch(model, batch, asked(f"{name}:target={target}"), known=known, evidence=evidence).scores
+        for target in (0, 1)
+    )
+    assert torch.equal(one.nan_to_num(), other.nan_to_num())
 
 
 def test_gold_needs_labels() -> None:

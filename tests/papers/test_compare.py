@@ -193,3 +193,14 @@ def test_every_finding_has_a_name_of_its_own_and_sentences() -> None:
         assert finding.name.islower()
         assert finding.claim.endswith(".")
         assert finding.needs
+
+
+def test_a_measure_as_the_code_of_the_paper_has_it_stands_beside_the_same_cell() -> None:
+    keys = {"measure": "integrated_gradient"}
+    cell = Cell("recursive-roar-2022", "2", "sst", "bilstm", "faithfulness", keys, 0.3)
+    code = {"measure": "integrated_gradient:madsen-2022-code"}
+    ours = [Ours("sst", "bilstm", "faithfulness", value, own) for value, own in ((0.2, keys), (0.35, code))]
+    rows = compare([cell], ours)
+    assert [row["measure"] for row in rows] == [keys["measure"], code["measure"]]
+    assert [row["published"] for row in rows] == [0.3, 0.3]
+    assert [row["difference"] for row in rows] == pytest.approx([-0.1, 0.05])

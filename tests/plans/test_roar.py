@@ -97,12 +97,55 @@ def test_the_label_that_is_explained_can_be_said_for_all(tmp_path: Path) -> None
     assert key_of(own) == key_of(the_curves(tmp_path).steps["random"]["0.1"])
 
 
+def test_what_asks_for_no_class_is_the_same_job_whatever_label_is_explained(tmp_path: Path) -> None:
+    plain, gold = (the_curves(tmp_path, *change).steps["attention"] for change in ((), ("roar.label=gold",)))
+    assert {step: key_of(job) for step, job in plain.items()} == {
+        step: key_of(job) for step, job in gold.items()
+    }
+
+
+@pytest.mark.parametrize("test", ["recursive_roar", "roar", "recursive_roar_by_count"])
+def test_both_labels_stand_side_by_side_and_what_the_gold_one_tells_is_measured(
+    tmp_path: Path, test: str
+) -> None:
+    both = f'tests=["{test}"]', 'roar.label=["gold", "predicted"]', "seeds=[0, 1]"
+    found: list[Any] = asked(tmp_path, *both)
+    assert [type(job).__name__ for job in found] == [
+        *("Curves", "Curves", "OverSeeds", "OverSeeds", "Leakage", "Curves", "Curves")
+    ]
+    gold, predicted, *_ = found
+    assert (gold.setting["label"], predicted.setting["label"]) == ("gold", "predicted")
+    assert key_of(gold.full) == key_of(predicted.full)
+    for name, same in (("random", True), ("attention", True), ("gradient:recursive-roar-2022", False)):
+        steps = zip(gold.steps[name].values(), predicted.steps[name].values(), strict=True)
+        assert {key_of(one) == key_of(other) for one, other in steps} == {same}
+    leakage = found[4]
+    assert leakage.explainers == ("gradient:recursive-roar-2022",)
+    assert list(map(key_of, leakage.gold)) == [key_of(found[0]), key_of(found[5])]
+    assert list(map(key_of, leakage.predicted)) == [key_of(found[1]), key_of(found[6])]
+
+
+def test_other_tests_of_roar_take_both_labels_too(tmp_path: Path) -> None:
+    names = 'tests=["masked_training", "sparsity", "roar_shortcuts"]'
+    found = asked(tmp_path, names, 'roar.label=["gold", "predicted"]')
+    counts = Counter(type(job).__name__ for job in found)
+    # Four roads of each label, of which masked training is asked for twice.
+    assert counts == {"Curves": 2 * 4, "Sparse": 2, "Shortcut": 2 * 3}
+
+
 def test_the_null_is_a_random_order_of_its_own(tmp_path: Path) -> None:
     found = the_curves(tmp_path, "roar.null=true")
-    assert list(found.steps) == ["random", "attention", "gradient:recursive-roar-2022", "random_2"]
+    assert set(found.steps) == {"random", "attention", "gradient:recursive-roar-2022", "random_2"}
     steps = found.steps["random_2"]
     assert {one.data.explanation.explainer for one in steps.values()} == {"random_2"}
     assert key_of(steps["0.1"].data.explanation) == key_of(steps["0.3"].data.explanation)
+
+
+def test_the_chain_that_takes_longest_begins_first(tmp_path: Path) -> None:
+    """The engine starts what stands first, and of one chain no step can be done beside another."""
+    names = '["attention", "gradient", "integrated_gradient", "oracle"]'
+    found = the_curves(tmp_path, f"explainers={names}")
+    assert list(found.steps) == ["integrated_gradient", "gradient", "attention", "random", "oracle"]
 
 
 def test_tokens_can_be_counted_instead(tmp_path: Path) -> None:
@@ -163,6 +206,7 @@ def test_ways_that_are_cheaper_are_each_held_against_the_full_one(tmp_path: Path
         ("roar.fractions=[0, 1]", "expected fractions between 0 and 1, such as 0, 0.1 … 1, found 0, 1"),
         ('explainers=["random"]', "study.toml: ROAR holds explainers against random: expected one or more"),
         ("roar.counts=[2, 1]", "--set roar.counts: expected counts in rising order, found 2, 1"),
+        ('roar.label=["golden"]', "--set roar.label: "),
         ("roar.metric=f1", "--set roar.metric: unknown metric 'f1'"),
         ("roar.fraction=[0, 1]", "--set roar.fraction=[0, 1]: unknown key 'roar.fraction': did you mean"),
     ],

@@ -16,6 +16,7 @@ from faithgauge.encode.corpus import Corpus
 from faithgauge.engine.job import Job, inputs_of, key_of
 from faithgauge.engine.run import Graph
 from faithgauge.engine.store import Store
+from faithgauge.explain.readings import readings
 
 START = 6.0
 """Seconds until the workers have begun."""
@@ -65,23 +66,6 @@ class Load:
         return self.mean() * min(instances or n, n)
 
 
-def reads(explainer: str, length: float) -> float:
-    """How often an explainer reads a text of so many tokens; a gradient counts as three readings."""
-    from faithgauge.explain.asked import asked
-
-    one = asked(explainer)
-    own: Mapping[str, Any] = one.options
-    if one.name in ("random", "oracle", "reversed", "mutual_information"):
-        return 0.0
-    if one.name in ("leave_one_out", "occlusion"):
-        return length / 2
-    if one.name in ("lime", "kernel_shap"):
-        return float(own["samples"])
-    if one.name in ("integrated_gradient", "gradient_shap", "smooth_gradient"):
-        return 3.0 * float(own.get("steps", own.get("samples", 50)))
-    return {"attention": 1.0, "attention_norm": 1.0, "deep_shap": 300.0}.get(one.name, 8.0)
-
-
 def estimate(load: Load, pace: Pace) -> Cost:
     """The seconds of any job on these texts at this pace."""
 
@@ -94,7 +78,7 @@ def estimate(load: Load, pace: Pace) -> Cost:
             return EACH + job.train.epochs * texts * (1.5 if job.adversary else 1.0)
         if isinstance(job, jobs.Explain):
             there = load.explained(job.instances)
-            return EACH + there * reads(job.explainer, load.mean()) * pace.read
+            return EACH + there * readings(job.explainer, load.mean()) * pace.read
         if isinstance(job, jobs.Erase):
             some = _instances(job.explanations)
             return EACH + load.explained(some) * ASKED * (len(job.explanations) + ORDERS) * pace.read

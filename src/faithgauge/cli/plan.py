@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from faithgauge.cli.computing import Workers
 from faithgauge.cli.options import Json
 from faithgauge.cli.output import emit, err, out, printable
 from faithgauge.cli.studies import Changes, StoreFolder, StudyFile, cores, duration, opened, size, store_at
@@ -37,6 +39,30 @@ class Line:
     cost: Cost | None
 
 
+@dataclass(frozen=True)
+class Plan:
+    """All jobs, and what those that are left take: `work` by one worker, `wall` by so many at once.
+
+    Both are None where nothing is known.
+    """
+
+    lines: list[Line]
+    workers: int
+    work: float | None
+    wall: float | None
+
+    @classmethod
+    def of(cls, nodes: Graph, lines: list[Line], workers: int) -> Plan:
+        from faithgauge.plans.schedule import wall
+
+        left = {line.key for line in lines if line.state != "done"}
+        known = {line.key: line.cost.seconds for line in lines if line.cost is not None}
+        if left and not known:
+            return cls(lines, workers, None, None)
+        open_ = {key: node for key, node in nodes.items() if key in left}
+        return cls(lines, workers, sum(known.values()), wall(open_, known, workers))
+
+
 def command(
     study: StudyFile,
     store: StoreFolder = None,
@@ -45,6 +71,7 @@ def command(
         bool,
         typer.Option("--probe", help="Compute one job of each sort first (it is kept), to know the cost."),
     ] = False,
+    workers: Workers = None,
     as_json: Json = False,
 ) -> None:
     """Say which jobs a study needs, what is stored of them, and what the rest will cost.
@@ -52,18 +79,24 @@ def command(
     Whatever can be known to be wrong with the study is said here, and nothing is computed. Time and memory
     are those of the most similar jobs in the store.
     """
+    plan = opened(study, changes)
+    show(plan.targets, plan.study.name, store_at(store), probe=probe, workers=workers, as_json=as_json)
+
+
+def show(
+    targets: list[Job], name: str, store: Store, *, probe: bool, workers: int | None, as_json: bool
+) -> None:
+    """The jobs that these targets need, what is stored of them, and what the rest will cost."""
     from faithgauge.plans.state import standings
 
-    plan = opened(study, changes)
-    place = store_at(store)
-    nodes, found = standings(plan.targets, place)
-    if probe and _probe(nodes, found, place):
-        nodes, found = standings(plan.targets, place)
-    planned = _lines(nodes, found, place)
+    nodes, found = standings(targets, store)
+    if probe and _probe(nodes, found, store):
+        nodes, found = standings(targets, store)
+    plan = Plan.of(nodes, _lines(nodes, found, store), workers or cores())
     if as_json:
-        emit(_document(planned, plan.study.name, place))
+        emit(_document(plan, name, store))
     else:
-        _print(planned, place)
+        _print(plan, store)
 
 
 def _probe(nodes: Graph, found: dict[str, Standing], store: Store) -> int:
@@ -80,6 +113,8 @@ def _probe(nodes: Graph, found: dict[str, Standing], store: Store) -> int:
     wanted = [job for job in first.values() if len(needed(nodes, [job], store)) <= FEW]
     if wanted:
         err.print(f"computing {len(wanted)} jobs, one of each sort")
+        # What torch loads at the first step of the first training is no part of what a training takes.
+        importlib.import_module("torch._dynamo")
         run(wanted, store, Inline())
     return len(wanted)
 
@@ -98,14 +133,14 @@ def _lines(nodes: Graph, found: dict[str, Standing], store: Store) -> list[Line]
     ]
 
 
-def _print(planned: list[Line], store: Store) -> None:
-    order = {kind: i for i, kind in enumerate(dict.fromkeys(line.kind for line in planned))}
-    rows = [_cells(line) for line in sorted(planned, key=lambda line: order[line.kind])]
+def _print(plan: Plan, store: Store) -> None:
+    order = {kind: i for i, kind in enumerate(dict.fromkeys(line.kind for line in plan.lines))}
+    rows = [_cells(line) for line in sorted(plan.lines, key=lambda line: order[line.kind])]
     for text in _aligned([("state", "job", "what", "time", "memory", "key"), *rows]):
         out.out(text, highlight=False)
-    counts = Counter(line.state for line in planned)
-    out.print(f"{len(planned)} jobs: {', '.join(f'{n} {state}' for state, n in counts.items())}.")
-    out.print(_estimate(planned))
+    counts = Counter(line.state for line in plan.lines)
+    out.print(f"{len(plan.lines)} jobs: {', '.join(f'{n} {state}' for state, n in counts.items())}.")
+    out.print(_estimate(plan))
     out.print(f"Store: {store.root}", soft_wrap=True)
 
 
@@ -134,22 +169,21 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def _estimate(planned: list[Line]) -> str:
+def _estimate(plan: Plan) -> str:
     """The whole of what is left, as far as it can be told."""
-    left = [line for line in planned if line.state != "done"]
+    left = [line for line in plan.lines if line.state != "done"]
     known = [line.cost for line in left if line.cost is not None]
     if not left:
         return "Nothing is left to compute."
-    if not known:
+    if plan.work is None or plan.wall is None:
         return "Time and memory: unknown, as no such job is stored; --probe computes one of each."
-    seconds = sum(cost.seconds for cost in known)
-    text = f"About {duration(seconds)} of work, {duration(seconds / cores())} on {cores()} cores"
+    text = f"About {duration(plan.work)} of work, {duration(plan.wall)} with {plan.workers} at once"
     text += f"; up to {size(max(cost.memory for cost in known))} for each worker"
     unknown = len(left) - len(known)
     return text + (f"; unknown for {unknown} more jobs." if unknown else ".")
 
 
-def _document(planned: list[Line], name: str, store: Store) -> dict[str, Any]:
+def _document(plan: Plan, name: str, store: Store) -> dict[str, Any]:
     jobs = [
         {
             "job": line.key,
@@ -159,7 +193,8 @@ def _document(planned: list[Line], name: str, store: Store) -> dict[str, Any]:
             "seconds": line.cost.seconds if line.cost else None,
             "memory": line.cost.memory if line.cost else None,
         }
-        for line in planned
+        for line in plan.lines
     ]
-    counts = Counter(line.state for line in planned)
-    return {"study": name, "store": store.root, "jobs": jobs, "states": dict(counts)}
+    times = {"work_seconds": plan.work, "wall_seconds": plan.wall, "workers": plan.workers}
+    counts = Counter(line.state for line in plan.lines)
+    return {"study": name, "store": store.root, "jobs": jobs, "states": dict(counts), **times}

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table as Grid
 
-from faithgauge.cli.computing import ExecutorName, Workers, compute, document, report
+from faithgauge.cli.computing import Computed, ExecutorName, Workers, compute, document, report
 from faithgauge.cli.curves import drawn, shares
 from faithgauge.cli.options import Json
 from faithgauge.cli.output import emit, err, out, printable
+from faithgauge.cli.plan import show
 from faithgauge.cli.studies import Changes, StoreFolder, store_at
 from faithgauge.errors import ConfigError
 from faithgauge.report.advice import uniform_attention
@@ -60,6 +61,10 @@ Fractions = Annotated[str, _several("--fractions", "Shares of the tokens to mask
 Embeddings = Annotated[
     Path | None, typer.Option(help="File of word vectors; drawn where none is given.", show_default=False)
 ]
+Planned = Annotated[
+    bool,
+    typer.Option("--plan", help="Only say how long it takes: one job of each sort is computed, and kept."),
+]
 Quick = Annotated[bool, typer.Option("--quick", help="One seed, two epochs, 100 texts: to see that it runs.")]
 
 
@@ -77,6 +82,7 @@ def command(
     fractions: Fractions = "",
     embeddings: Embeddings = None,
     quick: Quick = False,
+    planned: Planned = False,
     executor: ExecutorName = "processes",
     workers: Workers = None,
     store: StoreFolder = None,
@@ -111,18 +117,24 @@ def command(
         changes=(*vectors, *(changes or ())),
     )
     found, place = reproduction(wish), store_at(store)
-    if not as_json:
-        for name, why in found.left_out.items():
-            err.print(printable(f"left out: {name} ({why})"), soft_wrap=True)
+    for name, why in () if as_json else found.left_out.items():
+        err.print(printable(f"left out: {name} ({why})"), soft_wrap=True)
+    if planned:
+        show(found.targets, paper, place, probe=True, workers=workers, as_json=as_json)
+        return
     done = compute(found.targets, place, executor, workers=workers)
+    _tell(found, place, done, quick=quick, as_json=as_json)
+    if done.failed:
+        raise typer.Exit(1)
+
+
+def _tell(found: Reproduction, place: Store, done: Computed, *, quick: bool, as_json: bool) -> None:
     rows, findings = _beside(found, place, quick=quick)
     if as_json:
         emit({"rows": rows, "findings": findings, "left_out": found.left_out, **document(done.ended)})
     else:
         _print(rows, findings)
         report(done)
-    if done.failed:
-        raise typer.Exit(1)
 
 
 def _names(text: str) -> tuple[str, ...]:

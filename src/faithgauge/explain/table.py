@@ -23,13 +23,15 @@ class Explainer:
 
     `needs` are capabilities of the model (see `types.Classifier`), ``"mask"`` (the tokenizer has a mask),
     ``"train"`` (the training split) or ``"evidence"`` (tokens known to decide the label). `presets` give
-    options, `target` and `of` among them, a name; those of a paper are called like it.
+    options, `target` and `of` among them, a name; those of a paper are called like it. Without `of_class` the
+    numbers are the same whichever class is explained.
     """
 
     place: str
     signed: bool
     needs: tuple[str, ...] = ()
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    of_class: bool = True
 
     @property
     def function(self) -> Explain:
@@ -42,10 +44,14 @@ _HERE = "faithgauge.explain"
 EXPLAINERS: Table[Explainer] = Table(
     "explainer",
     {
-        "random": Explainer(f"{_HERE}.random:random", signed=False),
-        "random_2": Explainer(f"{_HERE}.random:random_2", signed=False),
-        "attention": Explainer(f"{_HERE}.attention:attention", signed=False, needs=("attention",)),
-        "attention_norm": Explainer(f"{_HERE}.attention:attention_norm", signed=False, needs=("attention",)),
+        "random": Explainer(f"{_HERE}.random:random", signed=False, of_class=False),
+        "random_2": Explainer(f"{_HERE}.random:random_2", signed=False, of_class=False),
+        "attention": Explainer(
+            f"{_HERE}.attention:attention", signed=False, needs=("attention",), of_class=False
+        ),
+        "attention_norm": Explainer(
+            f"{_HERE}.attention:attention_norm", signed=False, needs=("attention",), of_class=False
+        ),
         "gradient": Explainer(
             f"{_HERE}.gradient:gradient",
             signed=False,
@@ -118,18 +124,22 @@ EXPLAINERS: Table[Explainer] = Table(
             },
         ),
         "kernel_shap": Explainer(f"{_HERE}.kernel_shap:kernel_shap", signed=True),
-        "head_attention": Explainer(f"{_HERE}.heads:head_attention", signed=False, needs=("heads",)),
-        "head_x_gradient": Explainer(f"{_HERE}.heads:head_x_gradient", signed=True, needs=("heads",)),
-        "head_norm": Explainer(f"{_HERE}.norms:head_norm", signed=False, needs=("heads",)),
-        "value_zeroing": Explainer(f"{_HERE}.norms:value_zeroing", signed=False, needs=("heads",)),
-        "rollout": Explainer(f"{_HERE}.rollout:rollout", signed=False, needs=("heads",)),
-        "gradient_rollout": Explainer(f"{_HERE}.rollout:gradient_rollout", signed=False, needs=("heads",)),
-        "flow": Explainer(f"{_HERE}.flow:flow", signed=False, needs=("heads",)),
-        "mutual_information": Explainer(
-            f"{_HERE}.mutual_information:mutual_information", signed=False, needs=("train",)
+        "head_attention": Explainer(
+            f"{_HERE}.heads:head_attention", signed=False, needs=("heads",), of_class=False
         ),
-        "oracle": Explainer(f"{_HERE}.oracle:oracle", signed=False, needs=("evidence",)),
-        "reversed": Explainer(f"{_HERE}.oracle:reversed_", signed=False, needs=("evidence",)),
+        "head_x_gradient": Explainer(f"{_HERE}.heads:head_x_gradient", signed=True, needs=("heads",)),
+        "head_norm": Explainer(f"{_HERE}.norms:head_norm", signed=False, needs=("heads",), of_class=False),
+        "value_zeroing": Explainer(
+            f"{_HERE}.norms:value_zeroing", signed=False, needs=("heads",), of_class=False
+        ),
+        "rollout": Explainer(f"{_HERE}.rollout:rollout", signed=False, needs=("heads",), of_class=False),
+        "gradient_rollout": Explainer(f"{_HERE}.rollout:gradient_rollout", signed=False, needs=("heads",)),
+        "flow": Explainer(f"{_HERE}.flow:flow", signed=False, needs=("heads",), of_class=False),
+        "mutual_information": Explainer(
+            f"{_HERE}.mutual_information:mutual_information", signed=False, needs=("train",), of_class=False
+        ),
+        "oracle": Explainer(f"{_HERE}.oracle:oracle", signed=False, needs=("evidence",), of_class=False),
+        "reversed": Explainer(f"{_HERE}.oracle:reversed_", signed=False, needs=("evidence",), of_class=False),
     },
     group="faithgauge.explainers",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
@@ -12,6 +13,9 @@ from faithgauge.papers.recipes import Recipe
 
 ASKED = frozenset({"diabetes", "anemia", "adr"})
 """Data sets that must be asked for: those of MIMIC-III, and the ADR tweets."""
+
+BY_CODE = ":madsen-2022-code"
+"""What follows the name of a measure that is computed as the code of its paper does, not as its words say."""
 
 
 def compare(
@@ -30,13 +34,21 @@ def compare(
     beside: dict[Place, list[Ours]] = {}
     for row in ours:
         if not row.note.startswith(SUBSTITUTED):
-            beside.setdefault(place(row), []).append(row)
+            beside.setdefault(place(_in_print(row)), []).append(row)
     rows = []
     for cell in cells:
         own = [] if fixed(cell) else beside.get(place(cell), [])
         left = [row for row in left if row not in own]
         rows += [_beside(cell, row) for row in own] or [_row(cell, note=missing(cell, recipes, at_hand))]
     return rows + [_alone(row) for row in left]
+
+
+def _in_print(row: Ours) -> Ours:
+    """The row as its cell would have it: a measure as the paper's code has it is what was printed, too."""
+    measure = row.keys.get("measure", "")
+    if not measure.endswith(BY_CODE):
+        return row
+    return replace(row, keys={**row.keys, "measure": measure.removesuffix(BY_CODE)})
 
 
 def missing(cell: Cell, recipes: Collection[Recipe], at_hand: Collection[str]) -> str:
@@ -87,7 +99,8 @@ def _beside(cell: Cell, own: Ours) -> dict[str, Any]:
         numbers["difference"] = own.value - cell.value
         if own.low is not None and own.high is not None:
             numbers["inside"] = own.low <= cell.value <= own.high
-    return {**_row(cell, note=own.note), **numbers}
+    by_code = {"measure": own.keys["measure"]} if _in_print(own) is not own else {}
+    return {**_row(cell, note=own.note), **by_code, **numbers}
 
 
 def _alone(own: Ours) -> dict[str, Any]:

@@ -100,6 +100,8 @@ def _keys(row: Row, known: Known) -> dict[str, str]:
     keys |= {name: str(setting[name]) for name in ("count", "shortcut") if name in setting}
     if setting.get("masking", "recursive") != "recursive":
         keys["masking"] = str(setting["masking"])
+    if setting.get("label", "gold") != "gold":  # in print it is the gold label
+        keys["label"] = str(setting["label"])
     if "start" in setting and "shortcut" not in setting:
         keys["start"] = str(setting["start"])
     if "early_stop" in setting and "shortcut" not in setting:

@@ -23,7 +23,7 @@ def minutes(cells: Iterable[Cell], store: Store) -> list[Ours]:
     """
     spent: dict[tuple[str, str, str], list[float]] = {}
     for cell in cells:
-        road = Road(cell.study.roar)
+        road = Road(cell.study.roar, cell.study.roar.labels()[0])
         for label, steps in curves(cell, road).steps.items():
             place = (cell.data.name, cell.model.model.encoder, measure_of(label))
             for done in steps.values():

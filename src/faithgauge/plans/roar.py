@@ -13,23 +13,27 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 from faithgauge import jobs, removing
-from faithgauge.config import RoarPlan
+from faithgauge.config import Label, RoarPlan
 from faithgauge.engine.job import Job
 from faithgauge.errors import ConfigError
 from faithgauge.explain.asked import asked
+from faithgauge.explain.readings import readings
 from faithgauge.plans.grid import Cell, with_seed
 from faithgauge.types import SPLITS, Split
 
 RANDOM, NULL = "random", "random_2"
+USUAL_LENGTH = 25
+"""Of a text in tokens, where it is only to be known which explainer takes longest."""
 Step = float | int
 """A fraction of the tokens, or a count of them."""
 
 
 @dataclass(frozen=True)
 class Road:
-    """One way to the curves of a cell: by which steps, and by what shortcuts if any."""
+    """One way to the curves of a cell: by which steps, of which label, and by what shortcuts if any."""
 
     plan: RoarPlan
+    label: Label | None = None
     recursive: bool = True
     by_count: bool = False
 
@@ -45,7 +49,7 @@ class Road:
         return {
             "masking": "recursive" if self.recursive else "plain",
             **({"by": "count"} if self.by_count else {}),
-            **({"label": plan.label} if plan.label else {}),
+            **({"label": self.label} if self.label else {}),
             **({"rounding": plan.rounding} if plan.rounding != "exact" else {}),
             **({"start": "warm"} if plan.warm_start else {}),
             **({"early_stop": plan.early_stop_fractions} if plan.early_stop_fractions is not None else {}),
@@ -63,22 +67,22 @@ class Link:
 
 def roar(cell: Cell) -> list[Job]:
     """How much worse than with random tokens masked a model does without those of each explainer."""
-    return _answers(cell, Road(cell.study.roar, recursive=False))
+    return _answers(cell, recursive=False)
 
 
 def recursive_roar(cell: Cell) -> list[Job]:
     """The same where each explanation is that of the model trained without what came before."""
-    return _answers(cell, Road(cell.study.roar))
+    return _answers(cell)
 
 
 def recursive_roar_by_count(cell: Cell) -> list[Job]:
     """The same one token after the other, or as `counts` of ``[roar]`` says, instead of by fractions."""
-    return _answers(cell, Road(cell.study.roar, by_count=True))
+    return _answers(cell, by_count=True)
 
 
 def masked_training(cell: Cell) -> list[Job]:
     """An estimate for one training: the curves of one model that was trained on masked texts."""
-    return [masked_curves(cell)]
+    return [masked_curves(cell, label) for label in cell.study.roar.labels()]
 
 
 def roar_shortcuts(cell: Cell) -> list[Job]:
@@ -86,30 +90,32 @@ def roar_shortcuts(cell: Cell) -> list[Job]:
     the tolerance of ``[roar]`` or 0.01, and one model trained on masked texts."""
     plan = replace(cell.study.roar, warm_start=False, early_stop_fractions=None)
     tolerance = cell.study.roar.early_stop_fractions
-    full = curves(cell, Road(plan))
-    cheap = {
-        "warm_start": curves(cell, Road(replace(plan, warm_start=True))),
-        "early_stop_fractions": curves(
-            cell, Road(replace(plan, early_stop_fractions=0.01 if tolerance is None else tolerance))
-        ),
-        "masked_training": masked_curves(cell),
-    }
-    return [full, *cheap.values(), *(removing.Shortcut(full, one, name) for name, one in cheap.items())]
+    ended = replace(plan, early_stop_fractions=0.01 if tolerance is None else tolerance)
+    found: list[Job] = []
+    for label in plan.labels():
+        full = curves(cell, Road(plan, label))
+        cheap = {
+            "warm_start": curves(cell, Road(replace(plan, warm_start=True), label)),
+            "early_stop_fractions": curves(cell, Road(ended, label)),
+            "masked_training": masked_curves(cell, label),
+        }
+        found += [full, *cheap.values(), *(removing.Shortcut(full, one, name) for name, one in cheap.items())]
+    return found
 
 
 def sparsity(cell: Cell) -> list[Job]:
     """How much of all importance the most important tokens have, of whole texts, by explainer."""
     plan = cell.study.roar
-    found = {
-        label: _explained(cell, cell.model, cell.data, text=text)
-        for label, text in _explainers(cell, plan).items()
-        if text != NULL
-    }
     fractions = tuple(fraction for fraction in plan.fractions if fraction > 0)
-    return [
-        removing.Sparse(cell.model, cell.data, found, plan.counts, fractions, split)
-        for split in cell.study.splits
-    ]
+    found: list[Job] = []
+    for label in plan.labels():
+        texts = {name: text for name, text in _explainers(cell, plan, label).items() if text != NULL}
+        scores = {name: _explained(cell, cell.model, cell.data, text=text) for name, text in texts.items()}
+        found += [
+            removing.Sparse(cell.model, cell.data, scores, plan.counts, fractions, split, label)
+            for split in cell.study.splits
+        ]
+    return found
 
 
 def roar_synthetic(cell: Cell) -> list[Job]:
@@ -120,7 +126,10 @@ def roar_synthetic(cell: Cell) -> list[Job]:
 
 def curves(cell: Cell, road: Road) -> removing.Curves:
     """The curves of every explainer of one model, which share their beginning and their end."""
-    chains = {label: _chain(cell, road, text) for label, text in _explainers(cell, road.plan).items()}
+    asked_for = _explainers(cell, road.plan, road.label)
+    # The engine begins with what stands first: the longest chain, which nothing can shorten.
+    first = sorted(asked_for, key=lambda label: -readings(asked_for[label], USUAL_LENGTH))
+    chains = {label: _chain(cell, road, asked_for[label]) for label in first}
     return removing.Curves(
         full=_evaluated(cell, cell.model, cell.data),
         floor=_floor(cell),
@@ -133,7 +142,7 @@ def curves(cell: Cell, road: Road) -> removing.Curves:
     )
 
 
-def masked_curves(cell: Cell) -> removing.Curves:
+def masked_curves(cell: Cell, label: Label | None = None) -> removing.Curves:
     """The same curves of one model, which is explained again at every step and never trained again."""
     plan, splits = cell.study.roar, cell.study.splits
     model = replace(cell.model, masked_inputs="first_text" if _is_joined(cell) else True)
@@ -145,13 +154,13 @@ def masked_curves(cell: Cell) -> removing.Curves:
         own = jobs.Mask(data, explanation, step, rounding=plan.rounding, splits=splits)
         return replace(own, first_text=_is_joined(cell))
 
-    for label, text in _explainers(cell, plan).items():
+    for name, text in _explainers(cell, plan, label).items():
         data: Job = cell.data
-        steps[label], masks[label] = {}, {}
+        steps[name], masks[name] = {}, {}
         for step in Road(plan).steps:
             data = masked(data if text not in (RANDOM, NULL) else cell.data, text, step)
-            steps[label][str(step)] = jobs.Evaluate(model, data, splits)
-            masks[label][str(step)] = data
+            steps[name][str(step)] = jobs.Evaluate(model, data, splits)
+            masks[name][str(step)] = data
     return removing.Curves(
         full=jobs.Evaluate(model, cell.data, splits),
         floor=jobs.Evaluate(model, masked(cell.data, RANDOM, 1.0), splits),
@@ -161,27 +170,31 @@ def masked_curves(cell: Cell) -> removing.Curves:
         metric=plan.metric,
         ends_at_floor=plan.fractions[-1] == 1,
         area="masked_training_curve",
-        setting={**Road(plan).setting, "masking": "masked_training"},
+        setting={**Road(plan, label).setting, "masking": "masked_training"},
     )
 
 
-def _answers(cell: Cell, road: Road) -> list[Job]:
-    """The curves of each seed, and once what they say together."""
-    found: list[Job] = [curves(cell, road)]
-    seeds = cell.study.seeds
+def _answers(cell: Cell, *, recursive: bool = True, by_count: bool = False) -> list[Job]:
+    """The curves of each seed and label, and once what they say together."""
+    plan, seeds = cell.study.roar, cell.study.seeds
+    roads = {label: Road(plan, label, recursive, by_count) for label in plan.labels()}
+    found: list[Job] = [curves(cell, road) for road in roads.values()]
     if cell.model.train.seed == seeds[0]:
-        every = tuple(curves(replace(cell, model=with_seed(cell.model, seed)), road) for seed in seeds)
-        found.append(removing.OverSeeds(every))
+        same = [replace(cell, model=with_seed(cell.model, seed)) for seed in seeds]
+        every = {label: tuple(curves(one, road) for one in same) for label, road in roads.items()}
+        found += map(removing.OverSeeds, every.values())
+        if {"gold", "predicted"} <= set(every):
+            asking = [one.label for one in map(asked, cell.study.explainers) if one.explainer.of_class]
+            found.append(removing.Leakage(every["gold"], every["predicted"], tuple(asking)))
     return found
 
 
-def _explainers(cell: Cell, plan: RoarPlan) -> dict[str, str]:
+def _explainers(cell: Cell, plan: RoarPlan, label: Label | None) -> dict[str, str]:
     """By label as it is written: random first, then the study's own, and the null if it is wanted."""
     found = {RANDOM: RANDOM}
     for one in map(asked, (*cell.study.explainers, *([NULL] if plan.null else []))):
-        if plan.label is not None and one.name not in (RANDOM, NULL):
-            found.setdefault(one.label, replace(one, target=plan.label).text)
-        found.setdefault(one.label, one.text)
+        told = replace(one, target=label) if label is not None and one.explainer.of_class else one
+        found.setdefault(one.label, told.text)
     if set(found) == {RANDOM}:
         raise ConfigError("ROAR holds explainers against random: expected one or more, found random alone")
     return found
