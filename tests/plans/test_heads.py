@@ -9,7 +9,7 @@ from faithgauge import results
 from faithgauge.engine.inline import Inline
 from faithgauge.engine.run import run
 from faithgauge.engine.store import Store
-from faithgauge.errors import ConfigError
+from faithgauge.errors import ConfigError, UnsupportedError
 from faithgauge.plans.grid import jobs_of
 from faithgauge.plans.study import read
 
@@ -80,3 +80,25 @@ def test_only_transformers_have_many_heads(tmp_path: Path) -> None:
 def test_a_start_that_a_transformer_has_not_is_refused_when_it_is_planned(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="fresh or at their base: found 'negated'; leave it out"):
         jobs_of(read(study(tmp_path, "attefa_heads", starts='"negated"')))
+
+
+@pytest.mark.parametrize(
+    ("test", "instead"),
+    [
+        ("attefa", "ask attefa_heads"),
+        ("uniform", "ask uniform_performance"),
+        ("permutation", "leave it out"),
+        ("adversarial_search", "leave it out"),
+        ("exact_adversary", "leave it out"),
+        ("trained_adversary", "leave it out"),
+        ("seed_variance", "leave it out"),
+        ("guides", "leave it out"),
+    ],
+)
+def test_tests_of_one_attention_refuse_a_transformer_before_it_is_tuned(
+    tmp_path: Path, test: str, instead: str
+) -> None:
+    asked = read(study(tmp_path, test), ["seeds=[0, 1]"])
+    message = rf"the test '{test}' needs .* one attention .* the transformer hf:small, .*; {instead}$"
+    with pytest.raises(UnsupportedError, match=message):
+        jobs_of(asked)

@@ -13,7 +13,7 @@ from faithgauge import jobs, judging
 from faithgauge.config import AdversaryConfig
 from faithgauge.engine.job import Job
 from faithgauge.errors import UnsupportedError
-from faithgauge.plans.grid import Cell, with_seed
+from faithgauge.plans.grid import Cell, refuse_transformer, with_seed
 from faithgauge.plans.starts import read_start
 
 
@@ -22,7 +22,7 @@ def trained_adversary(cell: Cell) -> list[Job]:
 
     Beside them stands what they say together: whether the curve is convex, and the best that is far away.
     """
-    base = _base(cell)
+    base = _base(cell, "trained_adversary", "leave it out")
     weights = cell.study.adversary.weights_of(cell.data.name)
     own = answer(cell, base, everywhere=True)
     opposed = [answer(cell, adversary(cell, AdversaryConfig("kl", weight), base)) for weight in weights]
@@ -39,7 +39,7 @@ def trained_adversary(cell: Cell) -> list[Job]:
 
 def attefa(cell: Cell) -> list[Job]:
     """AtteFa of the model, from adversaries of every start."""
-    base = _base(cell)
+    base = _base(cell, "attefa", "ask attefa_heads")
     found: dict[str, Job] = {}
     for text in cell.study.adversary.starts:
         start, draw = read_start(text)
@@ -79,8 +79,9 @@ def answer(cell: Cell, model: jobs.Train, *, everywhere: bool = False) -> jobs.A
     return jobs.Answer(model, cell.data, splits)
 
 
-def _base(cell: Cell) -> jobs.Train:
+def _base(cell: Cell, test: str, instead: str) -> jobs.Train:
     """The model that is opposed: the cell's own, or that of the study's first seed."""
+    refuse_transformer(cell, test, instead)
     if cell.model.model.distribution == "uniform" and not cell.model.factory:
         raise UnsupportedError(
             "an adversary needs attention that is trained, found distribution 'uniform'; leave it out of "

@@ -8,7 +8,7 @@ from __future__ import annotations
 from faithgauge import attacking
 from faithgauge.engine.job import Job
 from faithgauge.errors import ConfigError, FaithgaugeError
-from faithgauge.plans.grid import Cell
+from faithgauge.plans.grid import Cell, refuse_transformer
 
 
 def permutation(cell: Cell) -> list[Job]:
@@ -86,7 +86,8 @@ def _adversaries(
 
 
 def _refuse_closed(cell: Cell, test: str) -> None:
-    """A model of the user's own that does not show its attention, or how it decodes, before it is trained."""
+    """A model that does not show its attention, or how it decodes, before it is trained."""
+    refuse_transformer(cell, test)
     if not cell.study.factory:
         return
     from faithgauge.models.classifier import Shape

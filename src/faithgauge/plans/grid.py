@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from faithgauge import jobs
 from faithgauge.engine.job import Job, key_of
-from faithgauge.errors import FaithgaugeError
+from faithgauge.errors import FaithgaugeError, UnsupportedError
 from faithgauge.plans import inputs
 from faithgauge.plans.study import Study
 from faithgauge.registry import Table
@@ -103,6 +103,15 @@ def _refuse_what_lacks(place: Path, wanted: Iterable[Asked]) -> None:
 
     for one in wanted:
         refuse_what_model_lacks(outline(place), one)
+
+
+def refuse_transformer(cell: Cell, test: str, instead: str = "leave it out") -> None:
+    """A test of one attention over the tokens, before a pretrained model is tuned that has many heads."""
+    if getattr(cell.model, "pretrained", ()):
+        raise UnsupportedError(
+            f"the test {test!r} needs models with one attention over the tokens, found the transformer "
+            f"{cell.model.model.encoder}, which has one for each head; {instead}"
+        )
 
 
 def with_seed(model: jobs.Train, seed: int) -> jobs.Train:

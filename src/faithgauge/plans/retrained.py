@@ -13,7 +13,7 @@ from faithgauge.config import AdversaryConfig
 from faithgauge.engine.job import Job
 from faithgauge.errors import ConfigError
 from faithgauge.plans.adversaries import adversary, answer
-from faithgauge.plans.grid import Cell, explained, with_seed
+from faithgauge.plans.grid import Cell, explained, refuse_transformer, with_seed
 
 GUIDED = "mlp"
 """The encoder that sees one token at a time: what such a model knows of the text, its guide must tell it."""
@@ -23,6 +23,7 @@ WEIGHT = 1e-3
 
 def uniform(cell: Cell) -> list[Job]:
     """How well the model does when all tokens get the same attention, in training as in the test."""
+    refuse_transformer(cell, "uniform", "ask uniform_performance")
     flat = [_uniform(model) for model in _of_all_seeds(cell)]
     own = next(model for model in flat if model.train.seed == cell.model.train.seed)
     found: list[Job] = [jobs.Evaluate(model, cell.data, cell.study.splits) for model in (cell.model, own)]
@@ -40,6 +41,7 @@ def uniform(cell: Cell) -> list[Job]:
 
 def seed_variance(cell: Cell) -> list[Job]:
     """How far the attention of the model is from that of the same model of each other seed."""
+    refuse_transformer(cell, "seed_variance")
     own, others = cell.model.train.seed, [seed for seed in cell.study.seeds if seed != cell.model.train.seed]
     if not others:
         raise ConfigError(f"the test 'seed_variance' compares seeds: expected two or more, found {own} alone")
@@ -64,6 +66,7 @@ def guides(cell: Cell) -> list[Job]:
     `own` is its own attention, `uniform` the same for all tokens, `base` that of the cell's model,
     `adversary` that of an adversary of it; and each of the study's explainers but attention.
     """
+    refuse_transformer(cell, "guides")
     if cell.model.model.encoder == GUIDED:
         return []
     reader = replace(cell.model, model=replace(cell.model.model, encoder=GUIDED, hidden_size=None))
