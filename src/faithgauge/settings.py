@@ -170,9 +170,15 @@ def checked(kind: type[Config], values: Mapping[str, Any], *, strict: bool = Fal
             return cast("Config", adapter.validate_json(json.dumps(values, default=str), strict=True))
         return cast("Config", adapter.validate_python(dict(values)))
     except ValidationError as error:
-        first = error.errors()[0]
+        found = error.errors()
+        # Of a field that may be one thing or another, the way that got furthest.
+        first = max((one for one in found if one["loc"][:1] == found[0]["loc"][:1]), key=_depth)
         place = ".".join(str(part) for part in first["loc"])
         raise ConfigError(f"{place}: {first['msg'].lower()}, found {first['input']!r}") from error
+
+
+def _depth(error: Mapping[str, Any]) -> int:
+    return len(error["loc"])
 
 
 def checked_value(kind: Any, value: str, place: str) -> Any:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,11 +105,47 @@ def test_a_quick_run_has_one_seed_two_epochs_and_a_hundred_texts() -> None:
     found = reproduction(wish(quick=True))
     assert (found.study.seeds, found.study.instances) == ((0,), 100)
     assert {cell.model.train.epochs for cell in found.cells} == {2}
+    assert found.study.adversary.epochs == 2
+
+
+def test_the_weights_of_a_quick_sweep_are_few_and_in_print_for_every_data_set() -> None:
+    found = reproduction(Wish("wiegreffe-pinter-2019", datasets=("planted",), quick=True))
+    cells = published("wiegreffe-pinter-2019", "5")
+    for dataset in ("anemia", "diabetes", "sst", "imdb"):
+        printed = {float(cell.keys["lambda"]) for cell in cells if cell.dataset == dataset}
+        weights = found.study.adversary.weights_of(dataset)
+        assert len(weights) == 3
+        assert printed.issuperset(weights)
+
+
+def test_of_one_seed_what_compares_seeds_is_left_out_and_named() -> None:
+    asked = Wish("wiegreffe-pinter-2019", datasets=("planted",))
+    for one in (replace(asked, quick=True), replace(asked, seeds=1)):
+        found = reproduction(one)
+        assert found.left_out == {
+            "seed_variance": "it compares 2 seeds or more, found 1; give --seeds 2"
+        }
+        assert found.study.tests == ("uniform", "guides", "trained_adversary")
+    for one in (asked, replace(asked, quick=True, seeds=2)):
+        assert reproduction(one).left_out == {}
+
+
+def test_what_compares_seeds_and_is_asked_for_by_name_needs_two() -> None:
+    asked = Wish("wiegreffe-pinter-2019", tests=("seed_variance",), datasets=("planted",), seeds=1)
+    with pytest.raises(ConfigError, match="'seed_variance' compares seeds: expected two or more, found 0 alone"):
+        reproduction(asked)
 
 
 def test_a_data_set_that_is_asked_for_and_not_there_is_an_error() -> None:
     with pytest.raises(DataError, match=r"^no data of sst: expected a folder sst"):
         reproduction(Wish(JAIN_WALLACE, datasets=("sst",)))
+
+
+def test_a_file_is_looked_for_where_one_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.csv").write_text("text,label\ngood,1\nbad,0\n" * 5)
+    found = reproduction(Wish(JAIN_WALLACE, datasets=("own.csv",)))
+    assert {cell.data.place for cell in found.cells} == {tmp_path / "own.csv"}
 
 
 def test_without_any_of_its_data_a_paper_cannot_be_reproduced() -> None:

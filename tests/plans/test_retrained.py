@@ -83,6 +83,13 @@ def test_weights_may_be_given_by_data_set(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("weights", ["[0, -1]", "{planted=[0, -1]}"])
+def test_a_weight_below_zero_is_named(tmp_path: Path, weights: str) -> None:
+    expected = r"^--set adversary\.weights: input should be greater than or equal to 0, found -1$"
+    with pytest.raises(ConfigError, match=expected):
+        study(tmp_path, f'tests = ["trained_adversary"]\n{SMALL}', f"adversary.weights={weights}")
+
+
 def test_a_gap_to_uniform_attention_is_one_over_all_seeds(tmp_path: Path) -> None:
     found = planned(tmp_path, "uniform")
     (gap,) = [job for job in found if isinstance(job, judging.Surpass)]

@@ -65,7 +65,9 @@ Planned = Annotated[
     bool,
     typer.Option("--plan", help="Only say how long it takes: one job of each sort is computed, and kept."),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="One seed, two epochs, 100 texts: to see that it runs.")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="One seed, two epochs, 100 texts, few λ: to see that it runs.")
+]
 
 
 def command(

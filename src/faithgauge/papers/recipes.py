@@ -15,7 +15,8 @@ class Recipe:
     Of the cells those of these metrics; `encoders` are those of the table that the test is run on.
     What is empty is not restricted. `alias` is another name by which the test may be asked for. One that is
     `asked` is left out where nothing is asked for by name. `brings` is the problem of its own that the test
-    needs no data set for. `study` is the name of the study file beside the tables.
+    needs no data set for. `study` is the name of the study file beside the tables. `seeds` is how many the
+    test compares at least.
     """
 
     test: str
@@ -27,6 +28,7 @@ class Recipe:
     asked: bool = False
     brings: str = ""
     study: str = "study"
+    seeds: int = 1
 
     def covers(self, cell: Cell) -> bool:
         return (

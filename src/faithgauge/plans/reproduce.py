@@ -17,6 +17,7 @@ from typing import Any
 from faithgauge import papers, results
 from faithgauge.config import DataConfig
 from faithgauge.data.load import find_folders, load, public_name
+from faithgauge.data.synthetic import SYNTHETIC
 from faithgauge.encode.corpus import open_corpus
 from faithgauge.engine.job import Job, key_of
 from faithgauge.engine.store import Store
@@ -44,7 +45,12 @@ OURS = (
     "roar.fractions",
 )
 """Keys of the study that are changed here, and not by the user."""
-QUICK = {"instances": 100, "train.epochs": 2}
+QUICK = {
+    "instances": 100,
+    "train.epochs": 2,
+    "adversary.epochs": 2,
+    "adversary.weights": (0.0, 5e-4, 0.01),  # of those that every table of a sweep prints
+}
 """What `quick` changes beside leaving one seed: enough to see that it runs, too little to compare."""
 
 
@@ -71,7 +77,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The study that answers a wish, its jobs, and by name why data sets of the recipe are left out."""
+    """The study that answers a wish, its jobs, and by name why data sets or tests of it are left out."""
 
     paper: Paper
     study: Study
@@ -105,12 +111,13 @@ def _parts(wish: Wish, paper: Paper) -> tuple[list[tuple[Wish, tuple[Recipe, ...
     """What is asked for by study file: pretrained encoders have one of their own, where the paper has any.
 
     With it comes what is left out, and why: the pretrained encoder, if it is not here and nobody asked for it
-    by name.
+    by name, and tests that compare more seeds than there are.
     """
     recipes, wish = _with_own_problems(_recipes(wish, paper), wish)
+    recipes, lacks = _with_enough_seeds(recipes, wish)
     whole = tuple(name for name in wish.encoders if paper.transformer and is_whole(name))
     usual = tuple(name for name in wish.encoders if name not in whole)
-    parts, lacks = [], {}
+    parts = []
     own = tuple(recipe for recipe in recipes if recipe.study == "study")
     if own and (usual or not wish.encoders):
         parts.append((replace(wish, encoders=usual), own))
@@ -205,6 +212,21 @@ def _recipes(wish: Wish, paper: Paper) -> tuple[Recipe, ...]:
     return tuple(chosen)
 
 
+def _with_enough_seeds(
+    recipes: tuple[Recipe, ...], wish: Wish
+) -> tuple[tuple[Recipe, ...], dict[str, str]]:
+    """Without those that compare more seeds than are asked for, unless they are asked for by name."""
+    seeds = wish.seeds or (1 if wish.quick else None)
+    if seeds is None or wish.tables or wish.figures or wish.tests:
+        return recipes, {}
+    lacks = {
+        recipe.test: f"it compares {recipe.seeds} seeds or more, found {seeds}; give --seeds {recipe.seeds}"
+        for recipe in recipes
+        if recipe.seeds > seeds
+    }
+    return tuple(recipe for recipe in recipes if recipe.test not in lacks), lacks
+
+
 def _with_own_problems(recipes: tuple[Recipe, ...], wish: Wish) -> tuple[tuple[Recipe, ...], Wish]:
     """Of recipes that bring a problem of their own those that are asked for; it is no data set of the study.
 
@@ -224,7 +246,7 @@ def _names(wish: Wish, recipe: Sequence[str]) -> tuple[list[str], dict[str, str]
     """The data sets: those asked for in the variant of the recipe, else those of it that are at hand."""
     if wish.datasets:
         variants = {name.partition("@")[0]: name for name in recipe}
-        return [variants.get(name, name) for name in wish.datasets], {}
+        return [variants.get(name) or _from_here(name) for name in wish.datasets], {}
     lacks = {name: _lack(name) for name in recipe}
     there = [name for name in recipe if not lacks[name]]
     if not there:
@@ -232,6 +254,13 @@ def _names(wish: Wish, recipe: Sequence[str]) -> tuple[list[str], dict[str, str]
             f"{wish.paper}: none of its data sets is at hand; faithgauge data list says where they are sought"
         )
     return there, {name: lack for name, lack in lacks.items() if lack}
+
+
+def _from_here(name: str) -> str:
+    """A file or folder with its path; a study would look for it beside its own file."""
+    path = Path(name).expanduser()
+    known = public_name(name) is not None or name in SYNTHETIC
+    return name if known or not path.exists() else str(path.absolute())
 
 
 def _lack(name: str) -> str:
