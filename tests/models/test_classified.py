@@ -7,16 +7,16 @@ import tiny
 import torch
 from fakes import batch_of
 
-from faithgauge.models import classified
 from faithgauge.models.answers import Variants, answers
 from faithgauge.models.classified import first_only
 from faithgauge.models.question import Question
 from faithgauge.models.replaced import Replacement, attending
+from faithgauge.models.stack import FAMILIES
 from faithgauge.models.transformer import Transformer
 from faithgauge.types import Batch
 
 EVERY = pytest.mark.parametrize("family", tiny.FAMILIES)
-KNOWN = [family for family in tiny.FAMILIES if family in classified.FAMILIES]
+KNOWN = [family for family in tiny.FAMILIES if family in FAMILIES]
 
 
 def two_texts() -> Batch:

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from faithgauge.models.stack import stack_of
+
 NAME = "faithgauge-first"
 """What this attention is called in the tables of transformers."""
-FAMILIES = frozenset({"bert", "camembert", "distilbert", "electra", "roberta", "xlm-roberta"})
-"""Whose head reads the first token and nothing else, and whose last layer is no other layer as well."""
 _KEYS, _VALUES = ("key", "k_lin"), ("value", "v_lin")
 
 
@@ -65,12 +65,10 @@ def _last(network: Any) -> _Last | None:
     """The last layer of a network that is known to be built as is said above."""
     config = network.config
     chunked = (getattr(config, "chunk_size_feed_forward", 0) or 0) > 1
-    if config.model_type not in FAMILIES or chunked or config._attn_implementation != "eager":
+    stack = stack_of(network)
+    if stack is None or chunked or config._attn_implementation != "eager" or network.training:
         return None
-    lists = [module for module in network.base_model.modules() if isinstance(module, nn.ModuleList)]
-    if [len(one) for one in lists] != [config.num_hidden_layers] or network.training:
-        return None
-    whole = lists[0][-1]
+    whole = stack.layers[-1]
     named = {name.rpartition(".")[2]: module for name, module in whole.named_modules()}
     sources = [named[name] for name in (*_KEYS, *_VALUES) if name in named]
     return _Last(whole, sources) if len(sources) == 2 else None
