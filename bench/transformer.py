@@ -1,4 +1,5 @@
-"""Transformers: LIME and SHAP against captum with the papers' settings, and batches of texts of equal length.
+"""Transformers: LIME and SHAP against captum with the papers' settings, batches of texts of equal length, and
+frozen layers whose states are kept.
 
 The model is MiniLM where its package is installed, else one of its size with random weights.
 """
@@ -9,6 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -18,11 +20,14 @@ from torch import Tensor
 from transformers import AutoModelForSequenceClassification, BertConfig
 
 from bench.measure import Row, cpu_seconds
+from faithgauge.config import TrainConfig
 from faithgauge.encode.batching import collate, training_batches
 from faithgauge.explain.asked import Asked, asked
 from faithgauge.explain.split import explain_batch, frozen
 from faithgauge.models.question import Known
 from faithgauge.models.transformer import Transformer
+from faithgauge.train import reused
+from faithgauge.train.fit import fit
 from faithgauge.types import Batch, Encoded, Ragged
 
 CLS, SEP, PAD, MASK = 101, 102, 0, 103
@@ -38,6 +43,8 @@ def rows() -> Iterator[Row]:
     with frozen(model):
         yield from _perturbed(model, batch)
     yield _bucketed(model)
+    for layers in (3, 5):
+        yield _kept(model, layers)
 
 
 def _perturbed(model: Transformer, batch: Batch) -> Iterator[Row]:
@@ -94,8 +101,8 @@ def _forward(model: Transformer) -> Any:
 def _bucketed(model: Transformer) -> Row:
     """One pass, forward and backward, over texts as long as those of SST, in our batches and others."""
     random = np.random.default_rng(0)
-    lengths = np.clip(random.gamma(4.2, 4.7, 256).round(), 2, 56).astype(np.int64) + 2
-    encoded = _texts(lengths)
+    encoded = _sst_like(256)
+    lengths = encoded.ids.lengths()
     ours = training_batches(lengths, 16, seed=0, epoch=0)
     plain = [cast("Any", part) for part in np.split(random.permutation(len(lengths)), 16)]
 
@@ -107,6 +114,26 @@ def _bucketed(model: Transformer) -> Row:
     over(ours[:1])
     own, other = cpu_seconds(lambda: over(ours)), cpu_seconds(lambda: over(plain))
     return Row("an epoch in batches of equal lengths, padded ones", other / own, 1.3, own, other, "s")
+
+
+def _kept(model: Transformer, layers: int) -> Row:
+    """Three epochs over texts as long as those of SST, the lowest layers of MiniLM's six frozen."""
+    splits = {"train": _sst_like(256), "validation": _sst_like(8)}
+    config = TrainConfig(
+        epochs=3, batch_size=16, optimiser="adamw", learning_rate=2e-5, select_by="loss", frozen_layers=layers
+    )
+    seconds = []
+    for room in (0, reused.BYTES):
+        with patch.object(reused, "BYTES", room):
+            seconds.append(cpu_seconds(lambda: fit(model, splits, config)))
+    anew, own = seconds
+    return Row(f"three epochs, {layers} layers frozen, computed anew", anew / own, None, own, anew, "s")
+
+
+def _sst_like(texts: int) -> Encoded:
+    return _texts(
+        np.clip(np.random.default_rng(0).gamma(4.2, 4.7, texts).round(), 2, 56).astype(np.int64) + 2
+    )
 
 
 def _texts(lengths: np.ndarray[Any, np.dtype[np.int64]]) -> Encoded:

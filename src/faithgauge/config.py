@@ -113,6 +113,9 @@ class TrainConfig:
     `optimiser`: "adam" couples weight decay to the gradient, "adamw" does not, and spares biases and norms;
     `beta2` is the decay of its second moments. With the `schedule` "linear" the rate falls to 0 over all
     steps, and rises from 0 over the share `warm_up` of them first.
+
+    So many `frozen_layers` of a pretrained transformer, the lowest, keep their weights, and with them its
+    embeddings; there is no dropout in what is frozen.
     """
 
     epochs: AtLeastOne = 8
@@ -132,6 +135,7 @@ class TrainConfig:
     beta2: Share = _later(0.999)
     schedule: Literal["constant", "linear"] = _later("constant")
     warm_up: FromZeroToOne = _later(0.0)
+    frozen_layers: NotBelowZero = _later(0)
 
 
 Start = Literal["fresh", "base", "negated", "redrawn", "warm"]

@@ -13,7 +13,7 @@ def parts(*shape: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return tuple(torch.randn(one, generator=generator) for one in (shape, (48, size), (48,)))  # type: ignore
 
 
-@pytest.mark.parametrize("shape", [(1024, 64), (32, 32, 64), (3, 64)])
+@pytest.mark.parametrize("shape", [(1024, 64), (32, 32, 64), (5, 241, 64), (1, 1100, 64), (3, 64)])
 def test_linear_maps_are_the_same_but_for_rounding(shape: tuple[int, ...]) -> None:
     values, weight, bias = parts(*shape)
     expected = F.linear(values, weight, bias)

@@ -57,6 +57,7 @@ HELP = {
     "beta2": "Decay of second moments; of hf:PLACE 0.98.",
     "schedule": "Of the rate; of hf:PLACE linear.",
     "warm_up": "Share of steps in which it rises; of hf:PLACE 0.06.",
+    "frozen_layers": "Of hf:PLACE so many keep their weights, the lowest, and its embeddings.",
 }
 SHOWN = ("f1_positive", "f1_macro", "accuracy", "roc_auc", "calibration_error")
 PANELS: dict[str, type] = {

@@ -19,7 +19,6 @@ from torch import Tensor, nn
 
 from faithgauge.models.budget import TOKENS, in_parts
 from faithgauge.models.embedding import Rows
-from faithgauge.models.onednn import OneDNN
 from faithgauge.models.question import Question
 from faithgauge.types import Batch
 
@@ -68,7 +67,7 @@ def answers(
     # that it gave back before, of up to 32 MB. This is one; it is never written to.
     torch.empty(2**25 - 2**16, dtype=torch.uint8)
     answer = torch.empty(len(variants.source), device=batch.ids.device)
-    with torch.inference_mode(), _quickly(model):
+    with torch.inference_mode(), _only_logits(model):
         read = _reader(model, batch, variants.fill)
 
         def work(numbers: Tensor) -> None:
@@ -81,9 +80,9 @@ def answers(
     return answer
 
 
-def _quickly(model: nn.Module) -> AbstractContextManager[object]:
-    """Where dense matrices are all of the work, by the library that is best at them."""
-    return OneDNN() if "heads" in getattr(model, "capabilities", ()) else nullcontext()
+def _only_logits(model: Any) -> AbstractContextManager[object]:
+    """Where a model can leave out what is not asked for, it does."""
+    return cast("AbstractContextManager[object]", getattr(model, "only_logits", nullcontext)())
 
 
 def _reader(model: nn.Module, batch: Batch, fill: int | None) -> Callable[[Batch, Tensor], Tensor]:

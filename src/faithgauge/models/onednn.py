@@ -1,7 +1,8 @@
 """Linear maps by oneDNN, where torch would use another library: on AMD that halves their time.
 
-torch takes MKL for dense matrices and oneDNN for tensors in the latter's own layout; the results are the same
-but for rounding. Only for inference: where a gradient is recorded nothing changes.
+torch takes MKL for dense matrices, and oneDNN for convolutions. A linear map is a convolution of width 1
+whose channels stand last, which is how the states of a batch lie in memory: nothing is copied, and the
+results are the same but for rounding. Only for inference: where a gradient is recorded nothing changes.
 """
 
 from __future__ import annotations
@@ -15,15 +16,13 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 _LEAST = 2**16
-"""Of a matrix with fewer numbers the change of layout costs more than it brings."""
+"""A matrix with fewer numbers gains nothing."""
+_TEXTS = 16
+"""torch has a convolution of width 1 done by oneDNN from so many pictures on, with one thread."""
 
 
 class OneDNN(TorchFunctionMode):
     """Inside, ``torch.nn.functional.linear`` of large matrices is oneDNN's."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._laid_out: dict[int, tuple[Tensor, Tensor]] = {}
 
     def __torch_function__(
         self,
@@ -33,10 +32,7 @@ class OneDNN(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         if func is F.linear and not kwargs and len(args) == 3 and _suits(*args):
-            values, weight, bias = args
-            # The weight itself is kept beside, or its number could be that of another one later.
-            _, own = self._laid_out.setdefault(id(weight), (weight, weight.to_mkldnn()))
-            return F.linear(values.to_mkldnn(), own, bias).to_dense()
+            return _linear(*args)
         return func(*args, **(kwargs or {}))
 
 
@@ -50,3 +46,21 @@ def _suits(values: Any, weight: Any, bias: Any) -> bool:
         and not torch.is_grad_enabled()
         and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     )
+
+
+def _linear(values: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """The states of each text are a picture one token high; of few long texts, so is a part of them all."""
+    if values.dim() == 3 and len(values) >= _TEXTS:
+        return _convolved(values, weight, bias)
+    rows = values.reshape(-1, values.shape[-1])
+    found, rest = rows[: len(rows) // _TEXTS * _TEXTS], rows[len(rows) // _TEXTS * _TEXTS :]
+    found = _convolved(found.view(_TEXTS, -1, rows.shape[-1]), weight, bias).flatten(0, 1)
+    if len(rest):
+        found = torch.cat([found, F.linear(rest, weight, bias)])
+    return found.view(*values.shape[:-1], len(weight))
+
+
+def _convolved(values: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    pictures = values.transpose(1, 2)[:, :, None]
+    kernel = weight[:, :, None, None].contiguous(memory_format=torch.channels_last)
+    return F.conv2d(pictures, kernel, bias)[:, :, 0].transpose(1, 2)

@@ -20,6 +20,8 @@ from torch import Tensor, nn
 
 from faithgauge.errors import DataError, UnsupportedError
 from faithgauge.models.attention import DISTRIBUTIONS
+from faithgauge.models.classified import first_only
+from faithgauge.models.onednn import OneDNN
 from faithgauge.models.replaced import Replacement, attending
 from faithgauge.types import Batch, Output
 
@@ -53,7 +55,7 @@ class Transformer(nn.Module):
     `places` is how many tokens it reads at once fastest: more leave the caches.
     """
 
-    places = 4_096
+    places = 2_048
 
     def __init__(self, network: nn.Module, distribution: str = "softmax") -> None:
         super().__init__()
@@ -136,6 +138,13 @@ class Transformer(nn.Module):
         attentions = output.get("attentions") or ()
         self._refuse_what_is_no_attention(attentions, batch)
         return Heads(_among(output.logits, batch), tuple(attentions), tuple(output.hidden_states))
+
+    @contextmanager
+    def only_logits(self) -> Iterator[None]:
+        """Inside, `forward` may leave out whatever the logits do not depend on; no gradient is recorded."""
+        own = self.distribution != "softmax"
+        with torch.inference_mode(), OneDNN(), nullcontext() if own else first_only(self.network):
+            yield
 
     def _attending(self, given: Tensor | None = None) -> AbstractContextManager[object]:
         """Inside, one forward pass of the network attends as this model does, or as is given."""

@@ -14,7 +14,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ from faithgauge.train.goals import Goal, Guide, Labels
 from faithgauge.train.metrics import LOWER_IS_BETTER, METRICS
 from faithgauge.train.objectives import class_weights
 from faithgauge.train.predict import device_of
+from faithgauge.train.reused import Reuse, anew, frozen_parts, held, kept
 from faithgauge.types import Encoded, Split
 from faithgauge.version import __version__
 
@@ -83,6 +84,8 @@ class _Run:
     state: State
     lengths: NDArray[np.int64]
     best: dict[str, Tensor] | None = None
+    frozen: list[nn.Module] = field(default_factory=list)
+    reuse: Reuse = anew
 
 
 def fit(
@@ -99,8 +102,11 @@ def fit(
     The kept epoch is the first with the best `select_by` on `select_on`; the last one where that metric is
     never defined. The checkpoint lives in `folder`, if anywhere.
     """
-    run = _start(model, splits, config, goal, _Outside(folder, on_event))
-    with torch.random.fork_rng(devices=[]):
+    frozen = frozen_parts(model, config.frozen_layers)
+    with torch.random.fork_rng(devices=[]), held(frozen):
+        run = _start(model, splits, config, goal, _Outside(folder, on_event))
+        if frozen:
+            _freeze(run, frozen)
         while run.state.epoch < config.epochs and not _exhausted(run.state, config):
             _train_epoch(run)
             _judge_epoch(run)
@@ -141,6 +147,13 @@ def _start(
     return _Run(model, splits, config, goal, stepper, outside, own, state, _lengths(splits["train"]), best)
 
 
+def _freeze(run: _Run, frozen: list[nn.Module]) -> None:
+    """Without dropout there; what they say is kept where every epoch reads the same texts."""
+    run.frozen = frozen
+    if isinstance(run.goal, Labels) and run.goal.guide is None:
+        run.reuse = kept(run.model, run.splits["train"], run.config.frozen_layers)
+
+
 def _lengths(encoded: Encoded) -> NDArray[np.int64]:
     """What each example takes of a batch, in places: one text or both."""
     own = encoded.ids.lengths()
@@ -170,6 +183,8 @@ def _train_epoch(run: _Run) -> None:
         train.ids.lengths(), run.config.batch_size, seed=run.config.seed, epoch=state.epoch
     )
     model.train()
+    for part in run.frozen:
+        part.eval()
     saved = before = time.monotonic()
     for rows in batches[state.step :]:
         optimiser.clear_grad(model)
@@ -210,7 +225,8 @@ def _loss(run: _Run, rows: NDArray[np.int64]) -> Tensor:
     batch = collate(run.splits["train"], rows, classes=classes, device=device_of(run.model))
     # A model with dropout draws from torch's own generator, which gets a seed of its own at every step.
     torch.default_generator.manual_seed(derive(run.config.seed, "noise", run.state.epoch, run.state.step))
-    return run.goal.loss(run.model, batch)
+    with run.reuse(batch):
+        return run.goal.loss(run.model, batch)
 
 
 def _judge_epoch(run: _Run) -> None:
