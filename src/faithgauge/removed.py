@@ -21,11 +21,13 @@ from faithgauge.errors import DataError
 from faithgauge.faithfulness.masking import Amount
 from faithgauge.faithfulness.roar import faithfulness
 from faithgauge.faithfulness.sparsity import sparsity
+from faithgauge.measured import about
+from faithgauge.models.store import Trained
 from faithgauge.stats.above_zero import above_zero
 from faithgauge.stats.holm import holm
 from faithgauge.stats.interval import bca, student
 from faithgauge.stats.rank import kendall, spearman
-from faithgauge.types import Ragged
+from faithgauge.types import Ragged, Split
 
 Row = dict[str, Any]
 
