@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +19,7 @@ from faithgauge import jobs, removing, results
 from faithgauge.encode.corpus import open_corpus
 from faithgauge.engine.inline import Inline
 from faithgauge.engine.job import Job, key_of
-from faithgauge.engine.run import run
+from faithgauge.engine.run import graph, run
 from faithgauge.engine.store import Store
 from faithgauge.models import store as models
 from faithgauge.plans.grid import jobs_of
@@ -54,8 +59,8 @@ def asked(folder: Path, *changes: str) -> list[Job]:
 
 def computed(folder: Path, *targets: Job) -> Store:
     store = Store(folder / "store")
-    graph = run(list(targets), store, Inline())
-    assert {node.reason for node in graph.values()} == {""}
+    ended = run(list(targets), store, Inline())
+    assert {node.reason for node in ended.values()} == {""}
     return store
 
 
@@ -193,6 +198,28 @@ def test_curves_of_both_labels_are_told_apart_by_their_setting(folder: Path) -> 
     assert labels == [{"gold"}, {"predicted"}, {"gold"}, {"predicted"}, {"gold"}]
     measures = {row["measure"] for row in rows_of(store, targets[-1])}
     assert measures >= {"leakage", "leakage_low", "leakage_p_holm", "leakage_area"}
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_with_its_workers_is_finished_by_the_same_command_with_the_same_rows(
+    folder: Path,
+) -> None:
+    """Killed where eight jobs have ended: in the middle of a chain."""
+    main = "import sys; from faithgauge.cli.main import run; sys.exit(run(sys.argv[1:]))"
+    store, command = Store(folder / "killed"), [sys.executable, "-c", main, "run"]
+    command += [str(folder / "study.toml"), "--workers", "2", "--store", str(store.root)]
+    first = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 300
+    while first.poll() is None and len(list(store.keys())) < 8 and time.monotonic() < until:
+        time.sleep(0.02)
+    os.killpg(first.pid, signal.SIGKILL)
+    assert first.wait() == -signal.SIGKILL
+    targets = asked(folder)
+    assert 8 <= len(list(store.keys())) < len(graph(targets))
+    subprocess.run(command, check=True, capture_output=True)
+    other = computed(folder, *targets)
+    for job in targets:
+        assert repr(rows_of(store, job)) == repr(rows_of(other, job))
 
 
 @pytest.mark.slow

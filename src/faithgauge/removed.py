@@ -21,11 +21,13 @@ from faithgauge.errors import DataError
 from faithgauge.faithfulness.masking import Amount
 from faithgauge.faithfulness.roar import faithfulness
 from faithgauge.faithfulness.sparsity import sparsity
+from faithgauge.measured import about
+from faithgauge.models.store import Trained
 from faithgauge.stats.above_zero import above_zero
 from faithgauge.stats.holm import holm
 from faithgauge.stats.interval import bca, student
 from faithgauge.stats.rank import kendall, spearman
-from faithgauge.types import Ragged
+from faithgauge.types import Ragged, Split
 
 Row = dict[str, Any]
 
@@ -100,7 +102,13 @@ def unscored_row(full: Evaluated, explainer: str, texts: int, *, setting: Mappin
 
 
 def sparsity_rows(
-    where: Row, explainer: str, *, scores: Ragged, steps: tuple[Sequence[int], Sequence[float]]
+    trained: Trained,
+    split: Split,
+    explainer: str,
+    *,
+    scores: Ragged,
+    steps: tuple[Sequence[int], Sequence[float]],
+    setting: Mapping[str, Any],
 ) -> Iterator[Row]:
     """The mean over texts of what the most important tokens have, by count and by fraction.
 
@@ -112,8 +120,7 @@ def sparsity_rows(
     for amount, values in zip(amounts, found, strict=True):
         known = values[~np.isnan(values)]
         counted = {} if amount.count is None else {"count": amount.count}
-        yield where | {
-            "setting": _text({**json.loads(where["setting"]), **counted}),
+        yield about(trained, split, {**setting, **counted}) | {
             "explainer": explainer,
             "fraction": amount.fraction,
             "measure": "sparsity",
@@ -121,7 +128,7 @@ def sparsity_rows(
             "reason": None if len(known) else UNDEFINED,
         }
     undefined = {"explainer": explainer, "measure": "sparsity_undefined", "reason": None}
-    yield where | undefined | {"value": float(np.isnan(found[0]).sum())}
+    yield about(trained, split, setting) | undefined | {"value": float(np.isnan(found[0]).sum())}
 
 
 def shortcut(full: Iterable[Row], cheap: Iterable[Row], name: str) -> Iterator[Row]:

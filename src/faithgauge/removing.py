@@ -142,7 +142,6 @@ class Sparse(Job):
         import numpy as np
 
         from faithgauge import removed
-        from faithgauge.measured import about
         from faithgauge.types import Ragged
 
         trained, corpus = jobs.trained_of(here, self.model), jobs.corpus_of(here, self.data)
@@ -152,8 +151,9 @@ class Sparse(Job):
             flat = np.load(here.path(job) / f"scores-{self.split}.npy", mmap_mode="r", allow_pickle=False)
             scores = Ragged(flat, corpus.splits[self.split].ids.offsets)
             steps = (self.counts, self.fractions)
-            where = about(trained, self.split, setting)
-            rows += removed.sparsity_rows(where, label, scores=scores, steps=steps)
+            rows += removed.sparsity_rows(
+                trained, self.split, label, scores=scores, steps=steps, setting=setting
+            )
         results.write(rows, here.folder / results.ROWS)
 
 

@@ -51,6 +51,17 @@ def test_what_is_stored_is_not_computed_again(capsys: pytest.CaptureFixture[str]
     assert again["rows"] == first["rows"]
 
 
+def test_a_plan_says_how_long_it_takes_and_computes_one_job_of_each_sort(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ["jain-wallace-2019", *QUICK[:-2], "--set", "train.epochs=2", "--table", "2", "--seeds", "2"]
+    assert run(["reproduce", *arguments, "--plan", "--workers", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["study"], found["workers"]) == ("jain-wallace-2019", 2)
+    assert found["states"]["todo"] > 0
+    assert 0 < found["wall_seconds"] < found["work_seconds"]
+
+
 def test_numbers_stand_by_data_set_and_encoder_and_verdicts_below(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["reproduce", "jain-wallace-2019", *QUICK, "--table", "2"]) == 0
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
