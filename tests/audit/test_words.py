@@ -9,14 +9,17 @@ import numpy as np
 import tiny
 
 from faithgauge.audit.words import Side
-from faithgauge.encode.corpus import encode_examples
-from faithgauge.encode.tokenizer import read_subwords
-from faithgauge.types import Example
+from faithgauge.config import EncodeConfig
+from faithgauge.data.dataset import Dataset
+from faithgauge.encode.corpus import encode
+from faithgauge.types import Example, Task
 
 
 def side(tmp_path: Path, example: Example) -> tuple[Any, Any]:
-    tokenizer = read_subwords(tiny.tokenizer_file(tmp_path), joined=True)
-    return tokenizer, encode_examples([example], tokenizer)
+    own = EncodeConfig(tokenizer=tiny.tokenizer_file(tmp_path), joined=True, max_tokens=20)
+    task: Task = "single" if example.text_pair is None else "pair"
+    corpus = encode(Dataset("one", "", task, ("no", "yes"), {"test": [example]}), own)
+    return corpus.tokenizer, corpus.splits["test"]
 
 
 def test_the_pieces_of_a_word_are_summed_and_special_tokens_left_out(tmp_path: Path) -> None:

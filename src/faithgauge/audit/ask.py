@@ -194,7 +194,9 @@ def _ready(
         notes=notes,
         capabilities=own,
         embed_size=int(size),
-        untrainable=Ready.untrainable if known else "and the pretrained encoder is not known; --encoder hf:PLACE names it",
+        untrainable=Ready.untrainable
+        if known
+        else "and the pretrained encoder is not known; --encoder hf:PLACE names it",
     )
 
 
@@ -354,8 +356,8 @@ def _begun_with(wish: Wish, trained: Trained) -> tuple[str, ...]:
     if not (wish.retrain and is_theirs(wish.model) and encoder == str(own)):
         return ()
     return (
-        f"the models that are trained begin with the weights of {trained.record['encoder']} under a new head, "
-        "and these have learnt its task: --encoder hf:PLACE begins with others",
+        f"the models that are trained begin with the weights of {trained.record['encoder']} under a new "
+        "head, and these have learnt its task: --encoder hf:PLACE begins with others",
     )
 
 

@@ -82,7 +82,9 @@ def audit(data: str, out: Path, given: Mapping[str, Any], *, name: str = "") -> 
         return run(jobs, place, Inline())
 
     title = f"Audit of {name or model or ready.corpus.full_name}"
-    command = "faithgauge.Audit(model, tokenizer).run(texts, labels)" if name else f"faithgauge.audit({data!r})"
+    command = (
+        "faithgauge.Audit(model, tokenizer).run(texts, labels)" if name else f"faithgauge.audit({data!r})"
+    )
     telling = Telling(title, command, texts=bool(given.get("texts", True)))
     found = whole.planned(ready, wanted, place)
     document, page = whole.carry_out(ready, found, computed, store=place, out=out, telling=telling)
@@ -90,9 +92,7 @@ def audit(data: str, out: Path, given: Mapping[str, Any], *, name: str = "") -> 
     return Verdicts(words, document["headline"], document, page)
 
 
-def wished(
-    data: str | DataConfig, given: Mapping[str, Any], *, demo: bool, model: str = ""
-) -> Settings:
+def wished(data: str | DataConfig, given: Mapping[str, Any], *, demo: bool, model: str = "") -> Settings:
     """The settings of data, model and training; those of the built-in audit where nothing else is said.
 
     What is trained beside a folder of the transformers library is of its kind: it begins with its weights,

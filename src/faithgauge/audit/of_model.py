@@ -1,6 +1,6 @@
 """An audit of a model that is in memory: ``faithgauge.Audit(model, tokenizer).run(texts, labels)``.
 
-Model and texts are written to files, and then it is the audit of a folder and a file, with the same stored jobs.
+Model and texts are written to files; then it is the audit of a folder and a file, with the same stored jobs.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Audit:
             return folder_of(self.model)
         if not hasattr(self.model, "save_pretrained"):
             raise ConfigError(
-                "expected a model of the transformers library, the folder of a model, or a faithgauge.Trained, "
-                f"found {type(self.model).__name__}"
+                "expected a model of the transformers library, the folder of a model, or a "
+                f"faithgauge.Trained, found {type(self.model).__name__}"
             )
         if not getattr(self.tokenizer, "is_fast", False):
             raise ConfigError(

@@ -69,8 +69,8 @@ class Wanted:
 class Here:
     """What there is: which explainers can be asked, whether texts have evidence, models attention, how many.
 
-    `heads` says that the attention is that of many heads. `trains` is False of a model that is given and not to
-    be trained anew; `given` counts scores from elsewhere.
+    `heads` says that its attention is that of many heads. `trains` is False of a model that is given and not
+    to be trained anew; `given` counts scores from elsewhere.
     """
 
     explainers: tuple[str, ...] = EXPLAINERS

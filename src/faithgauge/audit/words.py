@@ -27,18 +27,18 @@ class Side:
     """One text of every example: where its tokens stand, and the numbers of each, by name."""
 
     spans: Ragged
-    scores: Mapping[str, NDArray[np.float32]]
+    scores: Mapping[str, NDArray[Any]]
 
     @classmethod
-    def first(cls, encoded: Encoded, scores: Mapping[str, NDArray[np.float32]]) -> Side:
+    def first(cls, encoded: Encoded, scores: Mapping[str, NDArray[Any]]) -> Side:
         return cls(encoded.spans, scores) if encoded.segments is None else cls._joined(encoded, scores, 0)
 
     @classmethod
     def second(
         cls,
         encoded: Encoded,
-        scores: Mapping[str, NDArray[np.float32]],
-        pairs: Mapping[str, NDArray[np.float32]],
+        scores: Mapping[str, NDArray[Any]],
+        pairs: Mapping[str, NDArray[Any]],
     ) -> Side | None:
         """That of the second text: of `scores` where both texts are one row, else of `pairs`."""
         if encoded.segments is not None and encoded.pair_texts is not None:
@@ -46,7 +46,7 @@ class Side:
         return None if encoded.pair_spans is None else cls(encoded.pair_spans, pairs)
 
     @classmethod
-    def _joined(cls, encoded: Encoded, scores: Mapping[str, NDArray[np.float32]], side: int) -> Side:
+    def _joined(cls, encoded: Encoded, scores: Mapping[str, NDArray[Any]], side: int) -> Side:
         _, spans, own = side_of(encoded, side)
         return cls(spans, {name: values[own] for name, values in scores.items()})
 

@@ -20,7 +20,7 @@ UNNAMED = frozenset(
 )
 """Keys whose values say what they are."""
 
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 
 
 def show(rows: Sequence[Row], findings: Iterable[Mapping[str, str]], titles: Mapping[str, str]) -> None:
@@ -61,7 +61,9 @@ def _beyond(row: Row, rows: Iterable[Row]) -> bool:
 
 
 def _same_place(row: Row, other: Row) -> bool:
-    return all(row[name].partition("@")[0] == other[name].partition("@")[0] for name in ("dataset", "encoder"))
+    return all(
+        row[name].partition("@")[0] == other[name].partition("@")[0] for name in ("dataset", "encoder")
+    )
 
 
 def _table(title: str, rows: Sequence[Row]) -> None:

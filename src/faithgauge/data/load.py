@@ -53,7 +53,7 @@ def _whole(config: DataConfig) -> Dataset:
 
 
 def _sampled(dataset: Dataset, at_most: int, seed: int) -> Dataset:
-    """The data set with a sample of each split that is larger; what is missing is said, as of partial data."""
+    """The data set with a sample of each split that is larger; what is missing is said."""
     splits = {split: sample(examples, at_most, seed) for split, examples in dataset.splits.items()}
     missing = [
         f"{split}: {len(splits[split]):,} of {len(examples):,} examples are used, as was asked"

@@ -36,8 +36,8 @@ def minutes(cells: Iterable[Cell], store: Store) -> list[Ours]:
                 if len(known) == len(own):
                     spent.setdefault(place, []).append(sum(known) / 60)
     return [
-        Ours(dataset, encoder, "walltime_minutes", fmean(own), {"measure": measure}, note=marks[dataset] + UNIT)
-        for (dataset, encoder, measure), own in spent.items()
+        Ours(dataset, encoder, "walltime_minutes", fmean(own), {"measure": name}, note=marks[dataset] + UNIT)
+        for (dataset, encoder, name), own in spent.items()
     ]
 
 
@@ -56,14 +56,15 @@ def training_minutes(cells: Iterable[Cell], store: Store) -> list[Ours]:
             marks[place] = _mark(cell, store)
     return [
         Ours(
-            *place,
+            dataset,
+            encoder,
             "minutes",
             fmean(own),
             spread=pstdev(own) if len(own) > 1 else None,
             n_seeds=len(own),
-            note=marks[place] + UNIT,
+            note=marks[dataset, encoder] + UNIT,
         )
-        for place, own in spent.items()
+        for (dataset, encoder), own in spent.items()
     ]
 
 
