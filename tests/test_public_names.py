@@ -27,6 +27,7 @@ PUBLIC = [
     "Output",
     "Trained",
     "UnsupportedError",
+    "Verdicts",
     "__version__",
     "audit",
     "explain",

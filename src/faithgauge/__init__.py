@@ -17,7 +17,8 @@ from faithgauge.version import __version__
 
 if TYPE_CHECKING:
     from faithgauge.api import audit, explain, load, load_model, predict, read_scores, train
-    from faithgauge.audit.called import Audit
+    from faithgauge.audit.called import Verdicts
+    from faithgauge.audit.of_model import Audit
     from faithgauge.data.dataset import Dataset
     from faithgauge.errors import ConfigError, DataError, FaithgaugeError, JobError, UnsupportedError
     from faithgauge.models.store import Trained
@@ -40,6 +41,7 @@ __all__ = [
     "Output",
     "Trained",
     "UnsupportedError",
+    "Verdicts",
     "__version__",
     "audit",
     "explain",
@@ -52,7 +54,8 @@ __all__ = [
 
 _PLACES = {
     "faithgauge.api": ("audit", "explain", "load", "load_model", "predict", "read_scores", "train"),
-    "faithgauge.audit.called": ("Audit",),
+    "faithgauge.audit.called": ("Verdicts",),
+    "faithgauge.audit.of_model": ("Audit",),
     "faithgauge.data.dataset": ("Dataset",),
     "faithgauge.errors": ("ConfigError", "DataError", "FaithgaugeError", "JobError", "UnsupportedError"),
     "faithgauge.report.explanation": ("Explanation",),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from faithgauge.audit.called import Audit
+    from faithgauge.audit.called import Verdicts
     from faithgauge.models.store import Trained
     from faithgauge.report.explanation import Explanation
     from faithgauge.train.fit import Event
@@ -133,7 +133,7 @@ def audit(
     out: str | Path = "runs/audit",
     budget: str = "",
     **options: Any,
-) -> Audit:
+) -> Verdicts:
     """Which explanations of a model may be believed: of one that is trained on `data`, or of `model` on them.
 
     The page and all numbers are written to the folder `out`. The options are those of ``faithgauge audit``,

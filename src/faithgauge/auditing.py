@@ -138,6 +138,7 @@ def read_labelled(config: DataConfig, classes: tuple[str, ...], split: Split | N
 
     from faithgauge.data.generic import read_marked
     from faithgauge.data.load import load
+    from faithgauge.data.splits import sample
 
     if split is None:
         examples = read_marked(config, classes)
@@ -162,4 +163,6 @@ def read_labelled(config: DataConfig, classes: tuple[str, ...], split: Split | N
         )
     if left := len(found.splits["test"]) - len(labelled):
         found = replace(found, notes=(*found.notes, f"{left} texts without a label are left out"))
+    if config.at_most is not None:
+        labelled = sample(labelled, config.at_most, config.seed)
     return replace(found, splits={"test": labelled})

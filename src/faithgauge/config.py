@@ -31,7 +31,8 @@ class DataConfig:
     """Which labelled texts: a name (``sst``, ``sst@jain-wallace-2019``, ``mock-5``), a file or a folder.
 
     `text`, `text_pair`, `label` and `split` name columns of a generic file and are guessed where they are
-    not given. `seed` is that of a split we make and of synthetic texts. The last three are for ``planted``.
+    not given. `seed` is that of a split we make, of synthetic texts, and of a sample: `at_most` so many texts
+    of each split, which is then marked as partial. The three after `lexicon` are for ``planted``.
     """
 
     name: str
@@ -45,6 +46,7 @@ class DataConfig:
     evidence: AtLeastOne = 3
     position: Literal["start", "middle", "end", "scattered"] = "scattered"
     strength: Share = 1.0
+    at_most: AtLeastOne | None = None
 
 
 @dataclass(frozen=True)

@@ -154,6 +154,20 @@ class Evaluate(Job):
 
 
 @dataclass(frozen=True, eq=False)
+class Count(Job):
+    """How many texts each split of some data has, one row each."""
+
+    data: Job
+
+    def run(self, here: Here) -> None:
+        corpus = corpus_of(here, self.data)
+        mark = {} if corpus.complete else {"data": "substituted" if corpus.substituted else "partial"}
+        about = {"dataset": corpus.full_name, "measure": "texts", "setting": json.dumps(mark)}
+        rows = [about | {"split": name, "value": float(len(own))} for name, own in corpus.splits.items()]
+        results.write(rows, here.folder / results.ROWS)
+
+
+@dataclass(frozen=True, eq=False)
 class Explain(Job):
     """One number per token: ``scores-SPLIT.npy``, flat as the ids are, and what else `Scores` holds.
 

@@ -197,6 +197,44 @@ def test_a_model_of_the_transformers_library_is_audited_once_its_classes_have_na
     found = json.loads(capsys.readouterr().out)
     assert [one["explainer"] for one in found["verdicts"]] == ["random", "rollout"]
     assert found["failures"] == []
+    assert "texts are shown by words" in found["about"]["data"]["notes"][-1]
+
+
+def test_models_beside_one_of_the_transformers_library_are_of_its_kind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import tiny
+
+    model = tiny.folder_of(tmp_path / "bert", "bert", id2label={0: "negative", 1: "positive"})
+    films = [
+        f"a {'good' if i % 2 else 'bad'} film {'plot ' * i},{('negative', 'positive')[i % 2]}"
+        for i in range(20)
+    ]
+    (tmp_path / "films.csv").write_text("\n".join(["text,label", *films]), encoding="utf-8")
+    arguments = ["audit", str(tmp_path / "films.csv"), "--model", str(model), "--too-long", "cut"]
+    arguments += [
+        "--explainers",
+        "random,rollout",
+        "--executor",
+        "inline",
+        "--json",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert run(arguments) == 0
+    left = {one["test"]: one["why"] for one in json.loads(capsys.readouterr().out)["left_out"]}
+    assert (
+        left["attefa"]
+        == "asks of one attention over a text, and a transformer has many (rollout sums them up)"
+    )
+    assert left["uniform"].startswith("needs models to be trained: about ")
+    arguments += ["--retrain", "--tests", "uniform", "--seeds", "1", "--epochs", "1"]
+    assert run(arguments) == 0
+    out, err = capsys.readouterr()
+    assert "begin with the weights of hf:bert under a new head" in " ".join(err.split())
+    found = json.loads(out)
+    assert found["failures"] == []
+    assert [one["test"] for one in found["model_tests"]] == ["majority", "uniform"]
 
 
 def test_scores_from_elsewhere_are_judged_like_others(audit: Any, texts: Path, tmp_path: Path) -> None:

@@ -135,10 +135,38 @@ def test_curves_are_drawn_below_the_numbers_and_judged(capsys: pytest.CaptureFix
 
 
 def test_a_gap_to_uniform_attention_is_followed_by_what_it_means(capsys: pytest.CaptureFixture[str]) -> None:
-    from faithgauge.cli.reproduce import _print
+    from faithgauge.cli.beside import show
     from faithgauge.papers.cells import Ours
     from faithgauge.papers.compare import compare
 
     gap = Ours("sst", "bilstm", "f1_positive_gap", 0.001, {"attention": "uniform"}, low=-0.004, high=0.006)
-    _print(compare([], [gap]), [])
+    show(compare([], [gap]), [], {})
     assert "uniform attention does as well; the task does not need attention" in capsys.readouterr().out
+
+
+def test_numbers_in_print_stand_by_table_and_others_of_the_same_explanations_are_counted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from faithgauge.cli.beside import show
+    from faithgauge.papers.cells import Ours
+    from faithgauge.papers.compare import compare
+    from faithgauge.papers.published import PAPERS, published
+
+    pair = {"measure_a": "rollout", "measure_b": "lime"}
+    ours = [
+        Ours("sst", "distilbert", "kendall_tau", 0.2, pair, low=0.15, high=0.25),
+        Ours("sst", "distilbert", "kendall_tau", 0.3, {**pair, "class": "1"}),
+        Ours("sst", "distilbert", "accuracy", 0.85, {"split": "test"}),
+        Ours("sst", "", "n_train", 6355.0),
+    ]
+    cells = [cell for table in "138" for cell in published("neely-2022", table) if cell.dataset == "sst"]
+    show(compare(cells, ours), [], PAPERS["neely-2022"].tables)
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[:2] == ["sst", "table 8: sizes of the splits, before texts are left out for their length"]
+    assert lines[3].split() == ["n_train", "8,544", "6,355", "-2,189"]
+    assert "table 1: rank correlation of six explanations, DistilBERT" in lines
+    assert any(
+        " ".join(line.split()) == "kendall_tau rollout lime 0.136 0.200 0.150 – 0.250 +0.064*"
+        for line in lines
+    )
+    assert "1 more of ours on the same explanations, which are not in print: --json has them." in lines

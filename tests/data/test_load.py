@@ -179,3 +179,20 @@ def test_a_label_that_train_lacks_is_refused_with_its_place() -> None:
 def test_the_candidates_of_a_cloze_question_may_be_new() -> None:
     splits: Splits = {"train": rows(("a", 0), ("b", 1)), "test": rows(("c", 2))}
     assert checked(replace(dataset(splits, classes=("x", "y", "z")), task="cloze")).splits == splits
+
+
+def test_a_sample_of_each_split_is_marked_as_partial_and_nothing_else_changes() -> None:
+    whole, some = (load(DataConfig("planted", at_most=n)) for n in (None, 600))
+    assert {name: len(own) for name, own in some.splits.items()} == {
+        "train": 600,
+        "validation": 500,
+        "test": 500,
+    }
+    assert some.missing == ("train: 600 of 2,000 examples are used, as was asked",)
+    assert (whole.complete, some.complete) == (True, False)
+    assert some.splits["test"] == whole.splits["test"]
+
+
+def test_a_sample_that_is_too_small_for_all_classes_is_an_error() -> None:
+    with pytest.raises(DataError, match="planted, train: expected two classes or more, found only"):
+        load(DataConfig("planted", at_most=1))

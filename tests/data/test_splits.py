@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from faithgauge.data.splits import cut_validation, sklearn_split, split
+from faithgauge.data.splits import cut_validation, sample, sklearn_split, split
 from faithgauge.seeds import generator
 from faithgauge.types import Example
 
@@ -165,3 +166,20 @@ def test_labels_for_stratification_may_be_words() -> None:
         sklearn_split(40, 0.2, 3, stratify=words), sklearn_split(40, 0.2, 3, stratify=numbers), strict=True
     ):
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_sample_takes_of_each_label_in_proportion_and_keeps_the_order() -> None:
+    every = examples([0] * 6 + [1] * 3)
+    for seed in range(5):
+        chosen = sample(every, 6, seed)
+        assert labels_of(chosen) == {0: 4, 1: 2}
+        assert [int(one.id) for one in chosen] == sorted(int(one.id) for one in chosen)
+        assert labels_of(sample(every, 2, seed)) == {0: 1, 1: 1}
+
+
+def test_a_smaller_sample_is_part_of_a_larger_one_and_of_few_examples_all_are_taken() -> None:
+    every = examples([0, 1, 1, 1, 0, 1, 1, 0, 1, 1])
+    ids = [{one.id for one in sample(every, n, 3)} for n in range(1, 12)]
+    assert all(small < large for small, large in pairwise(ids[:10]))
+    assert sample(every, 10, 3) == sample(every, 99, 3) == every
+    assert sample(every, 4, 3) != sample(every, 4, 4)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from faithgauge.papers.tidy import Known, agreement, note, performance
+from faithgauge.papers.tidy import Known, agreement, note, performance, sizes
 
 CLASSES = {"sst@jain-wallace-2019": ("negative", "positive")}
 
@@ -111,3 +111,15 @@ def test_without_rows_there_are_no_numbers() -> None:
     none = {name: values[:0] for name, values in columns({"value": 1.0}).items()}
     assert agreement(none, Known(CLASSES)) == []
     assert performance(none, Known(metrics=["accuracy"])) == []
+
+
+def test_the_sizes_of_the_splits_are_of_no_encoder_and_carry_the_mark_of_the_data() -> None:
+    rows = columns(
+        {"measure": "texts", "split": "train", "value": 400.0, "setting": '{"data": "partial"}'},
+        {"measure": "texts", "split": "test", "value": 90.0, "setting": "{}"},
+        {"measure": "accuracy", "split": "test", "value": 0.5, "setting": "{}"},
+    )
+    assert [(one.metric, one.encoder, one.value, one.note) for one in sizes(rows, Known())] == [
+        ("n_train", "", 400.0, "partial data"),
+        ("n_test", "", 90.0, ""),
+    ]

@@ -127,7 +127,6 @@ def test_equal_attention_of_all_heads_and_texts_of_two_words_are_no_finding(tmp_
         ("exact_adversary", "ask permutation or attefa_heads of it, or choose another encoder"),
         ("attefa", "ask attefa_heads of it, or choose another encoder"),
         ("trained_adversary", "ask attefa_heads of it, or choose another encoder"),
-        ("uniform", "ask uniform_performance of it, or choose another encoder"),
         ("guides", "leave the test out, or choose another encoder"),
         ("seed_variance", "leave the test out, or choose another encoder"),
     ],

@@ -10,7 +10,7 @@ import pytest
 from faithgauge.engine.job import key_of
 from faithgauge.engine.store import PROVENANCE, Store
 from faithgauge.plans.grid import cells
-from faithgauge.plans.minutes import minutes
+from faithgauge.plans.minutes import minutes, training_minutes
 from faithgauge.plans.roar import Road, curves
 from faithgauge.plans.study import read
 
@@ -45,3 +45,17 @@ def test_a_step_is_explaining_masking_training_and_evaluating_on_average(tmp_pat
     assert (number.dataset, number.encoder, number.metric) == ("planted", "bilstm", "walltime_minutes")
     assert number.keys == {"measure": "integrated_gradient"}
     assert number.value == pytest.approx(2.5)
+
+
+def test_a_training_takes_its_mean_over_seeds_with_the_spread_among_them(tmp_path: Path) -> None:
+    """60 and 180 seconds are 2 minutes with a spread of 1; a seed that is not stored does not count."""
+    (tmp_path / "study.toml").write_text("seeds = [0, 1, 2]\n" + STUDY)
+    own, store = cells(read(tmp_path / "study.toml")), Store(tmp_path / "store")
+    for cell, seconds in zip(own, (60, 180), strict=False):
+        place = store.place(key_of(cell.model))
+        place.mkdir(parents=True)
+        (place / PROVENANCE).write_text(json.dumps({"cpu_seconds": seconds}))
+    (number,) = training_minutes(own, store)
+    assert (number.dataset, number.encoder, number.metric) == ("planted", "bilstm", "minutes")
+    assert (number.value, number.spread, number.n_seeds) == (2.0, 1.0, 2)
+    assert number.note == "minutes of the processor, on one thread"

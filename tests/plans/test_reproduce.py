@@ -217,3 +217,17 @@ def test_fractions_that_are_asked_for_are_those_that_are_masked() -> None:
 def test_fractions_out_of_order_are_an_error() -> None:
     with pytest.raises(ConfigError, match=r"^expected fractions in rising order"):
         reproduction(Wish(ROAR, datasets=("planted",), fractions=(0, 0.5, 0.2)))
+
+
+def test_a_quick_run_of_a_pretrained_encoder_takes_a_part_of_the_texts(tmp_path: Path) -> None:
+    import tiny
+
+    place = tiny.folder_of(tmp_path / "bert", "bert")
+    for encoder, at_most in ((f"hf:{place}", 400), ("mlp", None)):
+        found = reproduction(Wish("neely-2022", datasets=("planted",), encoders=(encoder,), quick=True))
+        assert {one.data.at_most for one in found.study.settings} == {at_most}
+
+
+def test_the_sizes_of_the_data_train_nothing() -> None:
+    found = reproduction(Wish("neely-2022", tables=("8",), datasets=("planted",)))
+    assert [type(job).__name__ for job in found.targets] == ["Count"]

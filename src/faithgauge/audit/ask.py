@@ -14,7 +14,7 @@ from faithgauge import auditing, jobs
 from faithgauge.audit.costs import Load, Pace, pace_of
 from faithgauge.audit.plan import EXPLAINERS, KNOWN_ANSWERS, MORE_SEEDS, Choice, Here
 from faithgauge.audit.table import AUDITED
-from faithgauge.config import DataConfig, TrainConfig
+from faithgauge.config import DataConfig, ModelConfig, TrainConfig
 from faithgauge.engine.alone import compute
 from faithgauge.engine.job import File, Job
 from faithgauge.engine.store import Store
@@ -22,12 +22,16 @@ from faithgauge.errors import ConfigError, DataError, FaithgaugeError, Unsupport
 from faithgauge.plans import inputs
 from faithgauge.plans.audit import Given, Subject, adopted, jobs_by_test, points
 from faithgauge.plans.grid import Cell
-from faithgauge.settings import Settings
+from faithgauge.settings import PRETRAINED, Settings
 from faithgauge.types import SPLITS, Example, Split
 
 if TYPE_CHECKING:
     from faithgauge.encode.corpus import Corpus
     from faithgauge.models.store import Trained
+
+
+UNKNOWN = ""
+"""The encoder of models that cannot be trained, because nobody says with what they begin."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class Ready:
     notes: tuple[str, ...] = ()
     capabilities: frozenset[str] = frozenset()
     embed_size: int = 300
+    untrainable: str = "and the data have no training split"
 
     def targets(self, choice: Choice) -> Mapping[str, list[Job]]:
         """The jobs of a choice, by test: of the model that is given, or of those of the first seeds."""
@@ -121,7 +126,7 @@ def _of_given(wish: Wish, store: Store) -> Ready:
     from faithgauge.models.store import open_model
 
     trained = open_model(wish.model, wish.labels)
-    folder = _folder_of(trained if wish.labels is None else replace(trained, folder=None))
+    folder = folder_of(trained if wish.labels is None else replace(trained, folder=None))
     record = trained.record
     seed = int(record.get("seed") or 0)
     adopt = auditing.Adopt(_files(folder), TrainConfig(seed=seed, select_on="test"))
@@ -138,7 +143,14 @@ def _of_given(wish: Wish, store: Store) -> Ready:
     chosen = _settings_of(trained, wish.settings) if wish.retrain else wish.settings
     seeds = tuple(range(wish.seeds or MORE_SEEDS))
     subject = Subject(chosen, seeds, split="test", factory=trained.factory, given=given)
-    notes += _seen_in_training(trained, examples)
+    notes += (*_seen_in_training(trained, examples), *_begun_with(wish, trained))
+    if _lacks_encoder(wish, trained):
+        if wish.retrain:
+            raise ConfigError(
+                f"--retrain: expected the pretrained encoder that {wish.model} began with, which its folder "
+                "does not say; name it: --encoder hf:PLACE"
+            )
+        subject = replace(subject, settings=replace(chosen, model=ModelConfig(UNKNOWN)))
     return _ready(wish, subject, corpus, trained.classifier, notes=notes, ids=[one.id for one in examples])
 
 
@@ -156,9 +168,11 @@ def _ready(
         evidence=_has_evidence(corpus, subject.split),
         attention="attention" in own,
         trains=not wish.model or wish.retrain,
+        heads="heads" in own,
         given=len(subject.given.explainers),
     )
-    can_train = not wish.model or _trainable(wish)
+    known = subject.settings.model.encoder != UNKNOWN
+    can_train = not wish.model or (known and _trainable(wish))
     if wish.retrain and not can_train:
         raise DataError(
             f"{corpus.full_name}: expected splits train and validation to --retrain on, found not both; "
@@ -180,6 +194,9 @@ def _ready(
         notes=notes,
         capabilities=own,
         embed_size=int(size),
+        untrainable=Ready.untrainable
+        if known
+        else "and the pretrained encoder is not known; --encoder hf:PLACE names it",
     )
 
 
@@ -247,7 +264,7 @@ def _scores(wish: Wish, examples: list[Example], corpus: Corpus, *, split: Split
     return Given(scores=File.of(wish.scores), explainers=tuple(found), ids=tuple(one.id for one in examples))
 
 
-def _folder_of(trained: Trained) -> Path:
+def folder_of(trained: Trained) -> Path:
     """A folder with the model: its own, or one that is written for as long as the program runs."""
     from faithgauge.models.store import is_model, save
 
@@ -317,9 +334,31 @@ def _settings_of(trained: Trained, chosen: Settings) -> Settings:
     """As the model was trained, as far as its record says."""
     from faithgauge.settings import checked
 
+    if hasattr(trained.classifier, "heads"):  # a transformer: its record does not have where it began
+        return replace(chosen, train=replace(chosen.train, seed=0))
     own = getattr(trained.classifier, "config", None)
     train = checked(TrainConfig, dict(trained.record.get("settings") or {}))
     return replace(chosen, model=own or chosen.model, train=replace(train, seed=0))
+
+
+def _lacks_encoder(wish: Wish, trained: Trained) -> bool:
+    """A transformer that we wrote does not say which pretrained encoder it began with."""
+    chosen = wish.settings.model.encoder
+    return hasattr(trained.classifier, "heads") and not chosen.startswith(PRETRAINED)
+
+
+def _begun_with(wish: Wish, trained: Trained) -> tuple[str, ...]:
+    """What must be known of models that begin with the weights of the one that is audited."""
+    from faithgauge.audit.called import is_theirs
+
+    encoder = wish.settings.model.encoder.removeprefix(PRETRAINED)
+    own = Path(wish.model.removeprefix(PRETRAINED)).expanduser().absolute()
+    if not (wish.retrain and is_theirs(wish.model) and encoder == str(own)):
+        return ()
+    return (
+        f"the models that are trained begin with the weights of {trained.record['encoder']} under a new "
+        "head, and these have learnt its task: --encoder hf:PLACE begins with others",
+    )
 
 
 def _trainable(wish: Wish) -> bool:

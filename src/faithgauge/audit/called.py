@@ -23,7 +23,7 @@ OPTIONS = (
 
 
 @dataclass(frozen=True)
-class Audit:
+class Verdicts:
     """What an audit found: the word for each explainer, the first line, all numbers, and the page."""
 
     verdicts: Mapping[str, str]
@@ -44,8 +44,8 @@ class Audit:
         )
 
 
-def audit(data: str, out: Path, given: Mapping[str, Any]) -> Audit:
-    """An audit with the options of the command, in this process."""
+def audit(data: str, out: Path, given: Mapping[str, Any], *, name: str = "") -> Verdicts:
+    """An audit with the options of the command, in this process; `name` is what the page calls the model."""
     from faithgauge.audit import ask, whole
     from faithgauge.audit.document import Telling
     from faithgauge.audit.folder import refuse_folder
@@ -64,7 +64,7 @@ def audit(data: str, out: Path, given: Mapping[str, Any]) -> Audit:
     refuse_folder(out)
     seeds = asked["seeds"] or (whole.SEEDS if demo else None)
     wish = ask.Wish(
-        wished(data, rest, demo=demo),
+        wished(data, rest, demo=demo, model=model),
         factory,
         model,
         bool(asked["retrain"]),
@@ -81,25 +81,40 @@ def audit(data: str, out: Path, given: Mapping[str, Any]) -> Audit:
     def computed(jobs: list[Job]) -> Graph:
         return run(jobs, place, Inline())
 
-    name = model or ready.corpus.full_name
-    telling = Telling(f"Audit of {name}", f"faithgauge.audit({data!r})", texts=bool(given.get("texts", True)))
+    title = f"Audit of {name or model or ready.corpus.full_name}"
+    command = (
+        "faithgauge.Audit(model, tokenizer).run(texts, labels)" if name else f"faithgauge.audit({data!r})"
+    )
+    telling = Telling(title, command, texts=bool(given.get("texts", True)))
     found = whole.planned(ready, wanted, place)
     document, page = whole.carry_out(ready, found, computed, store=place, out=out, telling=telling)
     words = {one["explainer"]: one["verdict"] for one in document["verdicts"]}
-    return Audit(words, document["headline"], document, page)
+    return Verdicts(words, document["headline"], document, page)
 
 
-def wished(data: str | DataConfig, given: Mapping[str, Any], *, demo: bool) -> Settings:
-    """The settings of data, model and training; those of the built-in audit where nothing else is said."""
+def wished(data: str | DataConfig, given: Mapping[str, Any], *, demo: bool, model: str = "") -> Settings:
+    """The settings of data, model and training; those of the built-in audit where nothing else is said.
+
+    What is trained beside a folder of the transformers library is of its kind: it begins with its weights,
+    under a new head, unless another encoder is named.
+    """
     from faithgauge.audit.whole import DEMO
-    from faithgauge.settings import settings
+    from faithgauge.settings import PRETRAINED, settings
 
     own = {name: value for name, value in given.items() if value is not None}
-    usual = dict(DEMO) if demo else {}
+    usual: dict[str, Any] = dict(DEMO) if demo else {}
+    if model and is_theirs(model):
+        usual["encoder"] = f"{PRETRAINED}{Path(model.removeprefix(PRETRAINED)).expanduser().absolute()}"
     if isinstance(data, DataConfig):
         named = replace(data, name=data.name or "planted")
         return replace(settings(named.name, None, **usual | own), data=named)
     return settings(data or "planted", None, **usual | own)
+
+
+def is_theirs(model: str) -> bool:
+    """Whether it is a folder of the transformers library, and not one that we wrote."""
+    folder = Path(model.removeprefix("hf:")).expanduser()
+    return (folder / "config.json").is_file() and not (folder / "model.json").is_file()
 
 
 def _several(names: str | Sequence[str] | None) -> tuple[str, ...] | None:

@@ -21,6 +21,9 @@ from faithgauge.audit.plan import Planned
 from faithgauge.audit.rows import Rows
 from faithgauge.audit.table import AUDITED
 from faithgauge.audit.verdict import DELTA, RULES
+from faithgauge.audit.words import NOTE
+from faithgauge.encode.corpus import Corpus
+from faithgauge.encode.tokenizer import SubwordTokenizer
 from faithgauge.engine.job import key_of
 from faithgauge.engine.run import Graph
 from faithgauge.engine.store import Store
@@ -117,7 +120,7 @@ def _about(ready: Ready, planned: Planned, store: Store, telling: Telling) -> di
             "classes": list(corpus.classes),
             "splits": {name: len(one) for name, one in corpus.splits.items()},
             "measured": {"split": ready.subject.split, "texts": planned.choice.instances},
-            "notes": [*corpus.missing, *corpus.notes, *ready.notes],
+            "notes": [*corpus.missing, *corpus.notes, *ready.notes, *_by_words(corpus)],
         },
         "model": {
             "encoder": record.get("encoder") or ready.subject.factory or chosen.encoder,
@@ -130,6 +133,10 @@ def _about(ready: Ready, planned: Planned, store: Store, telling: Telling) -> di
         "minutes": round(telling.minutes, 2),
         "version": __version__,
     }
+
+
+def _by_words(corpus: Corpus) -> tuple[str, ...]:
+    return (NOTE,) if isinstance(corpus.tokenizer, SubwordTokenizer) else ()
 
 
 def _record(place: Path) -> Mapping[str, Any] | None:

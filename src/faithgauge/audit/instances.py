@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,10 @@ from numpy.typing import NDArray
 
 from faithgauge import attacking, judging
 from faithgauge.audit.rows import Rows
+from faithgauge.audit.words import Side, number
 from faithgauge.comparing import Answers, kept
 from faithgauge.encode.corpus import Corpus
+from faithgauge.encode.tokenizer import Tokenizer
 from faithgauge.engine.job import Job, key_of
 from faithgauge.engine.store import Store
 from faithgauge.measured import signed
@@ -54,7 +55,7 @@ def adversaries(found: Mapping[str, list[Job]], cell: Cell) -> dict[str, Job]:
 def instances(shown: Shown, rows: Rows, store: Store, *, texts: bool = True) -> Iterator[dict[str, Any]]:
     """One document for each explained text, at most MOST; without the texts where they must not travel."""
     cell, (split,) = shown.cell, shown.cell.study.splits
-    encoded = shown.corpus.splits[split]
+    encoded, tokenizer = shown.corpus.splits[split], shown.corpus.tokenizer
     scores = {
         label: store.place(key_of(job)) for label, job in explained(cell).items() if store.has(key_of(job))
     }
@@ -66,32 +67,87 @@ def instances(shown: Shown, rows: Rows, store: Store, *, texts: bool = True) -> 
         name: _attention(job, shown.corpus, split, store=store) for name, job in shown.adversaries.items()
     }
     chosen = np.load(next(iter(scores.values())) / f"rows-{split}.npy", allow_pickle=False)[:MOST]
-    told = _told(rows)
-    flat = {label: _scores(folder, split) for label, folder in scores.items()}
+    told, shown_by = _told(rows), _Shown.of(encoded, scores, split, others=others, tokenizer=tokenizer)
     for i in map(int, chosen):
         likely = own.probability[i].astype(float)
         yield {
             "id": shown.ids[i],
-            **_side(encoded, i, texts=texts),
+            **shown_by.first(i, texts=texts),
             "label": said.classes[int(likely.argmax())],
             "gold": said.classes[int(encoded.labels[i])],
             "probabilities": dict(zip(said.classes, likely.tolist(), strict=True)),
-            "explanations": {
-                label: _own(encoded.ids, encoded.spans, one[0], i) for label, one in flat.items()
-            },
             "signed": {label: signed(folder, label) for label, folder in scores.items()},
-            "adversarial": {
-                name: _own(encoded.ids, encoded.spans, weights.values, i)
-                for name, weights in others.items()
-                if weights is not None
-            },
             "numbers": {
                 **{name: by_text.get(i) for name, by_text in told.items()},
                 "confidence": float(likely.max()),
             },
-            **_evidence(encoded, i),
-            **_second(encoded, flat, i, texts=texts),
+            **shown_by.second(i, texts=texts),
         }
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is shown of each text: its words, and their scores by each explanation."""
+
+    encoded: Encoded
+    tokenizer: Tokenizer
+    one: Side
+    other: Side | None
+    beside: Side
+    marked: Side
+
+    @classmethod
+    def of(
+        cls,
+        encoded: Encoded,
+        scores: Mapping[str, Path],
+        split: Split,
+        *,
+        others: Mapping[str, Ragged | None],
+        tokenizer: Tokenizer,
+    ) -> _Shown:
+        flat = {label: np.load(folder / f"scores-{split}.npy") for label, folder in scores.items()}
+        pairs = {
+            label: np.load(folder / f"pair-{split}.npy")
+            for label, folder in scores.items()
+            if (folder / f"pair-{split}.npy").exists()
+        }
+        weights = {name: own.values for name, own in others.items() if own is not None}
+        marks = {} if encoded.evidence is None else {"evidence": encoded.evidence.values}
+        return cls(
+            encoded,
+            tokenizer,
+            Side.first(encoded, flat),
+            Side.second(encoded, flat, pairs),
+            Side.first(encoded, weights),
+            Side.first(encoded, marks),
+        )
+
+    def first(self, i: int, *, texts: bool) -> dict[str, Any]:
+        text = self.encoded.text(i)
+        own, beside, marked = (
+            one.told(i, text, self.tokenizer) for one in (self.one, self.beside, self.marked)
+        )
+        found = {
+            "text": text if texts else None,
+            **own.document(text, texts=texts),
+            "explanations": own.scores,
+            "adversarial": beside.scores,
+        }
+        if texts and self.encoded.pair_texts is not None:
+            found["text_pair"] = self.encoded.text_pair(i)
+        if "evidence" in marked.scores:
+            found["evidence"] = [bool(flag) for flag in marked.scores["evidence"]]
+        return found
+
+    def second(self, i: int, *, texts: bool) -> dict[str, Any]:
+        """The second text of a pair, with scores where it is attended to."""
+        if self.other is None:
+            return {}
+        text = self.encoded.text_pair(i) or ""
+        own = self.other.told(i, text, self.tokenizer)
+        named = {f"pair_{name}": value for name, value in own.document(text, texts=texts).items()}
+        return {**named, "pair_explanations": own.scores}
 
 
 def _answers(job: Job, corpus: Corpus, store: Store) -> Answers | None:
@@ -128,7 +184,7 @@ def _told(rows: Rows) -> dict[str, dict[int, float | None]]:
         table = rows.by_text("attention_jsd", "", "base model", **setting, **more)
         if table.size:
             texts = rows.texts("attention_jsd", "", "base model", **setting, **more)
-            apart = dict(zip(texts.tolist(), map(_number, table[0].tolist()), strict=True))
+            apart = dict(zip(texts.tolist(), map(number, table[0].tolist()), strict=True))
             break
     return {"disagreement": {i: None if tau is None else 1 - tau for i, tau in agreed.items()}, "jsd": apart}
 
@@ -138,60 +194,3 @@ def _means(tables: list[NDArray[np.float64]]) -> list[float | None]:
     there = (~np.isnan(whole)).sum(0)
     means = np.nansum(whole, 0) / np.maximum(there, 1)
     return [float(mean) if n else None for mean, n in zip(means, there, strict=True)]
-
-
-def _side(encoded: Encoded, i: int, *, texts: bool) -> dict[str, Any]:
-    """Text, tokens and spans; null where texts must not travel."""
-    if not texts:
-        return {"text": None, "tokens": None, "spans": None}
-    text, spans = encoded.text(i), _spans(encoded.spans, i)
-    found: dict[str, Any] = {"text": text, "tokens": [text[a:b] for a, b in spans], "spans": spans}
-    return found | ({"text_pair": encoded.text_pair(i)} if encoded.pair_texts is not None else {})
-
-
-def _second(encoded: Encoded, flat: Mapping[str, Any], i: int, *, texts: bool) -> dict[str, Any]:
-    """The second text of a pair, with scores where it is attended to."""
-    if encoded.pair_spans is None or encoded.pair_ids is None:
-        return {}
-    spans, text = _spans(encoded.pair_spans, i), encoded.text_pair(i) or ""
-    return {
-        "pair_tokens": [text[a:b] for a, b in spans] if texts else None,
-        "pair_spans": spans if texts else None,
-        "pair_explanations": {
-            label: _own(encoded.pair_ids, encoded.pair_spans, pair, i)
-            for label, (_, pair) in flat.items()
-            if pair is not None
-        },
-    }
-
-
-def _evidence(encoded: Encoded, i: int) -> dict[str, Any]:
-    if encoded.evidence is None:
-        return {}
-    flags, spans = encoded.evidence.row(i), encoded.spans.row(i)
-    return {"evidence": [bool(flag) for flag, span in zip(flags, spans, strict=True) if span[0] >= 0]}
-
-
-def _scores(folder: Path, split: str) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
-    pair = folder / f"pair-{split}.npy"
-    return (
-        np.load(folder / f"scores-{split}.npy", allow_pickle=False),
-        np.load(pair, allow_pickle=False) if pair.exists() else None,
-    )
-
-
-def _spans(spans: Ragged, i: int) -> list[list[int]]:
-    own: NDArray[Any] = spans.row(i)
-    return [[int(start), int(end)] for start, end in own if start >= 0]
-
-
-def _own(ids: Ragged, spans: Ragged, values: NDArray[Any], i: int) -> list[float | None]:
-    """The numbers of one text, without those of special tokens."""
-    part = slice(int(ids.offsets[i]), int(ids.offsets[i + 1]))
-    places: NDArray[Any] = spans.row(i)
-    return [_number(float(one)) for one in values[part][places[:, 0] >= 0]]
-
-
-def _number(value: float) -> float | None:
-    """Six digits are what a reader can use, and a page can hold."""
-    return float(f"{value:.6g}") if isfinite(value) else None

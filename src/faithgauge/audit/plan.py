@@ -36,6 +36,8 @@ NO_ROOM = "no room in the budget of"
 SHARE = 0.9
 """Of the time, how much is planned with: estimates are estimates."""
 
+MANY = "asks of one attention over a text, and a transformer has many (rollout sums them up)"
+
 Targets = Callable[["Choice"], Mapping[str, list[Job]]]
 """From a choice to the jobs of each of its tests."""
 
@@ -67,8 +69,8 @@ class Wanted:
 class Here:
     """What there is: which explainers can be asked, whether texts have evidence, models attention, how many.
 
-    `trains` is False of a model that is given and not to be trained anew; `given` counts scores from
-    elsewhere.
+    `heads` says that its attention is that of many heads. `trains` is False of a model that is given and not
+    to be trained anew; `given` counts scores from elsewhere.
     """
 
     explainers: tuple[str, ...] = EXPLAINERS
@@ -77,6 +79,7 @@ class Here:
     attention: bool = True
     trains: bool = True
     given: int = 0
+    heads: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,8 @@ def _able(wanted: Wanted, here: Here) -> tuple[list[str], dict[str, str]]:
     for name in names:
         entry = AUDITED[name]
         lacks = {
-            "attention": not here.attention and "the model has no attention",
+            "attention": not here.attention and (MANY if here.heads else "the model has no attention"),
+            "any attention": not (here.attention or here.heads) and "the model has no attention",
             "evidence": not here.evidence and "it is not known which words decide the label",
             "seeds": wanted.seeds == 1 and "compares models of several seeds, and one was asked for",
             "explainers": len(wanted.explainers or here.explainers) + here.given < 2

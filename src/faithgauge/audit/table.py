@@ -18,7 +18,7 @@ from faithgauge.audit.verdict import DELTA, SHARE_OF_CAP
 from faithgauge.registry import Table
 
 Role = Literal["model", "decides", "lowers attention", "tells"]
-Need = Literal["attention", "evidence", "seeds", "explainers"]
+Need = Literal["attention", "any attention", "evidence", "seeds", "explainers"]
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ AUDITED: Table[Audited] = Table(
             role="lowers attention",
             first=3,
             trains=True,
-            needs=("attention",),
+            needs=("any attention",),
             cites=("wiegreffe-pinter-2019",),
             lowers=_no_better_than_uniform,
         ),

@@ -101,7 +101,7 @@ def _by_training(ready: Ready, found: Planned, wanted: Wanted) -> dict[str, str]
         if not AUDITED[name].trains if name in AUDITED else True:
             continue
         if not ready.trained:
-            told[name] = f"{why}, and the data have no training split"
+            told[name] = f"{why}, {ready.untrainable}"
         elif why.startswith("needs models"):
             choice = replace(found.choice, tests=(name,), seeds=wanted.seeds or SEEDS)
             jobs = [job for own in ready.targets(choice).values() for job in own]

@@ -101,7 +101,7 @@ def _command(
     names, at_once = _names(explainers), workers or (1 if executor == "inline" else cores())
     seconds = whole.seconds_of(budget or (whole.BUDGET if config.name else whole.BUDGET_OF_DEMO))
     demo = not (config.name or model or factory)
-    settings, seeds = wished(config, given, demo=demo), seeds or (whole.SEEDS if demo else None)
+    settings, seeds = wished(config, given, demo=demo, model=model), seeds or (whole.SEEDS if demo else None)
     _audit(
         ask.Wish(settings, factory, model, retrain, scores, names, seeds, labels),
         Wanted(_names(tests), names, seeds, instances, seconds, at_once, strict=bool(budget)),

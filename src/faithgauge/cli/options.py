@@ -59,6 +59,16 @@ Position = Annotated[
 ]
 Strength = Annotated[float, typer.Option("--strength", help="planted: how sure the evidence is.", **_PLANTED)]
 
+AtMost = Annotated[
+    int | None,
+    typer.Option(
+        "--at-most",
+        min=1,
+        help="So many texts of each split, drawn by label; results are marked.",
+        show_default=False,
+    ),
+]
+
 
 def takes_data(
     command: Callable[..., None], *more: inspect.Parameter, needed: bool = True
@@ -99,6 +109,7 @@ def _config(
     evidence: Evidence = 3,
     position: Position = "scattered",
     strength: Strength = 1.0,
+    at_most: AtMost = None,
 ) -> DataConfig:
     return DataConfig(
         name=name,
@@ -112,6 +123,7 @@ def _config(
         evidence=evidence,
         position=position,
         strength=strength,
+        at_most=at_most,
     )
 
 

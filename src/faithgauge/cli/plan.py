@@ -80,10 +80,10 @@ def command(
     are those of the most similar jobs in the store.
     """
     plan = opened(study, changes)
-    show(plan.targets, plan.study.name, store_at(store), probe=probe, workers=workers, as_json=as_json)
+    show_plan(plan.targets, plan.study.name, store_at(store), probe=probe, workers=workers, as_json=as_json)
 
 
-def show(
+def show_plan(
     targets: list[Job], name: str, store: Store, *, probe: bool, workers: int | None, as_json: bool
 ) -> None:
     """The jobs that these targets need, what is stored of them, and what the rest will cost."""

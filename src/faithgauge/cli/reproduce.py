@@ -9,25 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table as Grid
 
+from faithgauge.cli.beside import show
 from faithgauge.cli.computing import Computed, ExecutorName, Workers, compute, document, report
-from faithgauge.cli.curves import drawn, shares
+from faithgauge.cli.curves import shares
 from faithgauge.cli.options import Json
 from faithgauge.cli.output import emit, err, out, printable
-from faithgauge.cli.plan import show
+from faithgauge.cli.plan import show_plan
 from faithgauge.cli.studies import Changes, StoreFolder, store_at
 from faithgauge.errors import ConfigError
-from faithgauge.report.advice import uniform_attention
 
 if TYPE_CHECKING:
     from faithgauge.engine.store import Store
     from faithgauge.plans.reproduce import Reproduction
-
-MOST_SHOWN = 300
-"""Characters of the evidence for a verdict; ``--json`` has all."""
-UNNAMED = frozenset(
-    {"measure", "measure_a", "measure_b", "masking", "shortcut", "split", "attention", "guide"}
-)
-"""Keys whose values say what they are."""
 
 
 def _several(option: str, what: str) -> Any:
@@ -122,7 +115,7 @@ def command(
     for name, why in () if as_json else found.left_out.items():
         err.print(printable(f"left out: {name} ({why})"), soft_wrap=True)
     if planned:
-        show(found.targets, paper, place, probe=True, workers=workers, as_json=as_json)
+        show_plan(found.targets, paper, place, probe=True, workers=workers, as_json=as_json)
         return
     done = compute(found.targets, place, executor, workers=workers)
     _tell(found, place, done, quick=quick, as_json=as_json)
@@ -135,7 +128,7 @@ def _tell(found: Reproduction, place: Store, done: Computed, *, quick: bool, as_
     if as_json:
         emit({"rows": rows, "findings": findings, "left_out": found.left_out, **document(done.ended)})
     else:
-        _print(rows, findings)
+        show(rows, findings, found.paper.tables)
         report(done)
 
 
@@ -173,69 +166,6 @@ def _beside(
         claims = [one for one in judged(found.paper.key, best) if one["verdict"] != "untested"]
         findings += [one | {"name": f"{one['name']}, best of starts"} for one in claims]
     return rows, findings
-
-
-def _print(rows: list[dict[str, Any]], findings: list[dict[str, str]]) -> None:
-    """By data set and encoder; what belongs to the print alone is counted, not shown."""
-    curves = [row for row in rows if "fraction" in row and row["ours"] is not None]
-    shown = [row for row in rows if row["ours"] is not None and "fraction" not in row]
-    for where in sorted({_where(row) for row in shown}):
-        mine = [row for row in shown if _where(row) == where]
-        out.print(printable(" ".join(where)), style="bold")
-        grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        grid.add_column("", overflow="fold", ratio=1)
-        for name in ("published", "ours", "95 % interval", "difference"):
-            grid.add_column(name, justify="right", no_wrap=True)
-        for row in mine:
-            grid.add_row(*_cells(row))
-        out.print(grid)
-        for row in mine:
-            if row["metric"] in ("f1_positive_gap", "accuracy_gap"):
-                out.print(printable(f"  {uniform_attention(row['ours'], row['low'], row['high'])}"))
-        for note in dict.fromkeys(row["note"] for row in mine if row["note"]):
-            out.print(printable(f"  {note}"), style="dim")
-    for line in drawn(curves):
-        out.print(printable(line), soft_wrap=True)
-    if rest := len(rows) - len(shown) - len(curves):
-        out.print(f"{rest} published numbers without one of ours: --json says why of each.")
-    for finding in findings:
-        out.print(printable(f"{finding['verdict']:9} {finding['name']}: {finding['claim']}"), soft_wrap=False)
-        if finding["verdict"] != "untested":
-            out.print(printable(f"          {_short(finding['evidence'])}"), style="dim")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN].rpartition(" ")[0] + " …"
-
-
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    """What it is, and the numbers; a published number outside our interval has a mark."""
-    names = list(row)
-    keys = names[names.index("metric") + 1 : names.index("published")]
-    plain = [str(row[name]) for name in keys if name in UNNAMED]
-    words = [row["metric"], *plain, *(f"{name} {row[name]}" for name in keys if name not in UNNAMED)]
-    interval = "" if row["low"] is None else f"{row['low']:.3f} – {row['high']:.3f}"
-    difference = "" if row["difference"] is None else f"{row['difference']:+.3f}"
-    outside = "*" if row["inside"] is False else ""
-    return (
-        printable(" ".join(words)),
-        _with_spread(row["published"], row["published_spread"]),
-        _with_spread(row["ours"], row["spread"]),
-        interval,
-        difference + outside,
-    )
-
-
-def _where(row: dict[str, Any]) -> tuple[str, ...]:
-    """Data set, without its variant, and encoder; and what stands in for the encoder of the paper."""
-    weights = next((part for part in row["note"].split("; ") if part.startswith("substituted weights")), "")
-    return row["dataset"].partition("@")[0], row["encoder"], *([f"({weights})"] if weights else [])
-
-
-def _with_spread(value: float | str | None, spread: float | None) -> str:
-    if not isinstance(value, float):
-        return "–" if value is None else str(value)
-    return f"{value:.3f}" if spread is None else f"{value:.3f} ± {spread:.3f}"
 
 
 def _list(paper: str | None, *, as_json: bool) -> None:

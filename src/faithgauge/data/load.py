@@ -15,6 +15,7 @@ from pathlib import Path
 from faithgauge.config import DataConfig, EncodeConfig
 from faithgauge.data.dataset import Dataset, Source, Splits
 from faithgauge.data.files import Files
+from faithgauge.data.splits import sample
 from faithgauge.data.table import DATASETS
 from faithgauge.errors import ConfigError, DataError
 from faithgauge.registry import unknown
@@ -25,6 +26,11 @@ _FILES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".gz", ".xz", "
 
 def load(config: DataConfig) -> Dataset:
     """The data set that `config` names, with a note of everything a result on it must say."""
+    found = _whole(config)
+    return found if config.at_most is None else _sampled(found, config.at_most, config.seed)
+
+
+def _whole(config: DataConfig) -> Dataset:
     if (public := public_name(config.name)) is not None:
         source, variant = public
         return checked(read_public(source, variant, config.data_dir))
@@ -44,6 +50,19 @@ def load(config: DataConfig) -> Dataset:
     if "/" in config.name:
         return checked(generic.read_hub(config))
     raise ConfigError(unknown("data set", config.name, [*_all_public_names(), *SYNTHETIC]))
+
+
+def _sampled(dataset: Dataset, at_most: int, seed: int) -> Dataset:
+    """The data set with a sample of each split that is larger; what is missing is said."""
+    splits = {split: sample(examples, at_most, seed) for split, examples in dataset.splits.items()}
+    missing = [
+        f"{split}: {len(splits[split]):,} of {len(examples):,} examples are used, as was asked"
+        for split, examples in dataset.splits.items()
+        if len(splits[split]) < len(examples)
+    ]
+    found = replace(dataset, splits=splits, missing=(*dataset.missing, *missing))
+    _refuse_labels_nobody_can_learn(found)
+    return found
 
 
 def public_name(name: str) -> tuple[Source, str] | None:

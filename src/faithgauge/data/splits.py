@@ -44,6 +44,21 @@ def cut_validation(
     return kept, held, note
 
 
+def sample(examples: Sequence[Example], at_most: int, seed: int) -> list[Example]:
+    """So many of the examples at most, in their order: drawn by label in proportion, one of each label first.
+
+    A smaller sample of the same seed is part of a larger one.
+    """
+    labels = np.array([example.label for example in examples], np.int64)
+    random = generator(seed, "sample")
+    place = np.zeros(len(labels))
+    for label in np.unique(labels):
+        members = random.permutation(np.flatnonzero(labels == label))
+        place[members] = np.arange(len(members)) / len(members)
+    chosen = np.sort(np.argsort(place, kind="stable")[:at_most])
+    return [examples[row] for row in chosen.tolist()]
+
+
 def instead_of_train(found: Found, *, of: str) -> Found:
     """The data set with its validation part in place of both train and validation, for want of a train part.
 

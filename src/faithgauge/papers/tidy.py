@@ -130,6 +130,17 @@ def performance(rows: Columns, known: Known) -> list[Ours]:
     return found
 
 
+def sizes(rows: Columns, known: Known) -> list[Ours]:
+    """How many texts each split has, which is of no encoder."""
+    del known  # sizes depend on nothing that rows do not say
+    found = where(rows, rows["measure"] == "texts")
+    columns = (found[name] for name in ("dataset", "split", "value", "setting"))
+    return [
+        Ours(str(dataset), "", f"n_{split}", float(value), note=note(json.loads(setting)))
+        for dataset, split, value, setting in zip(*columns, strict=True)
+    ]
+
+
 def note(setting: Mapping[str, Any]) -> str:
     """What must be said of a number: first whether the data are those of the paper, then its word vectors."""
     marks = {"partial": PARTIAL, "substituted": SUBSTITUTED}
@@ -223,6 +234,7 @@ NUMBERS: Table[Numbers] = Table(
     "test that papers print numbers of",
     {
         "performance": performance,
+        "sizes": sizes,
         "agreement": agreement,
         "uniform_performance": performance,
         "uniform": "faithgauge.papers.retrained:uniform",

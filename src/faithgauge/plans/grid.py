@@ -58,10 +58,16 @@ def explanations(cell: Cell) -> list[Job]:
     return list(explained(cell).values())
 
 
+def sizes(cell: Cell) -> list[Job]:
+    """How many texts the splits of each data set have; nothing is trained."""
+    return [jobs.Count(cell.data)]
+
+
 TESTS: Table[Callable[[Cell], list[Job]]] = Table(
     "test",
     {
         "performance": performance,
+        "sizes": sizes,
         "majority": "faithgauge.plans.audit:majority",
         "explanations": explanations,
         "agreement": "faithgauge.plans.agreement:agreement",

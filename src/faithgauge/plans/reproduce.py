@@ -28,7 +28,7 @@ from faithgauge.papers.cells import Ours, place
 from faithgauge.papers.published import PAPERS, Paper
 from faithgauge.papers.recipes import Recipe
 from faithgauge.plans.grid import Cell, cells, targets_of
-from faithgauge.plans.minutes import minutes
+from faithgauge.plans.minutes import minutes, training_minutes
 from faithgauge.plans.starts import starts
 from faithgauge.plans.study import Study, read
 from faithgauge.plans.weights import as_printed, is_whole, its_own, resolved
@@ -51,7 +51,9 @@ QUICK = {
     "adversary.epochs": 2,
     "adversary.weights": (0.0, 5e-4, 0.01),  # of those that every table of a sweep prints
 }
-"""What `quick` changes beside leaving one seed: enough to see that it runs, too little to compare."""
+QUICK_WHOLE = {**QUICK, "data.at_most": 400}
+"""What `quick` changes beside leaving one seed: enough to see that it runs, too little to compare. Pretrained
+encoders, of which every text costs a hundred times as much, learn from a part of the texts."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,8 @@ def ours(found: Reproduction, store: Store) -> list[Ours]:
     numbers = [number for test in tests for number in tidy.NUMBERS[test](columns, known)]
     if any("walltime_minutes" in recipe.metrics for recipe in found.recipes):
         numbers += minutes(found.cells, store)
+    if any("minutes" in recipe.metrics for recipe in found.recipes):
+        numbers += training_minutes(found.cells, store)
     printed = [as_printed(number, found.paper) for number in numbers]
     # Two tests may tell the same number, such as the F1 of the base model.
     return list({(place(one), one.dataset, one.note): one for one in printed}.values())
@@ -286,7 +290,7 @@ def _changes(
         "data.names": [*names],
         "seeds": seeds[:wanted],
         "tests": [*dict.fromkeys(recipe.test for recipe in recipes)],
-        **(QUICK if wish.quick else {}),
+        **(_quick(wish.encoders) if wish.quick else {}),
     }
     encoders = wish.encoders or {name for recipe in recipes for name in recipe.encoders}
     if encoders:
@@ -301,6 +305,10 @@ def _changes(
     if (wish.starts or 1) > 1:  # the honest procedure: see `AdversaryPlan`
         changes["adversary.base_seed"] = "own"
     return [*(f"{key}={json.dumps(value)}" for key, value in changes.items()), *wish.changes]
+
+
+def _quick(encoders: Sequence[str]) -> Mapping[str, Any]:
+    return QUICK_WHOLE if any(is_whole(name) for name in encoders) else QUICK
 
 
 def _classes(found: Reproduction, store: Store) -> dict[str, tuple[str, ...]]:

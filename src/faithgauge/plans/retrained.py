@@ -22,14 +22,16 @@ WEIGHT = 1e-3
 
 
 def uniform(cell: Cell) -> list[Job]:
-    """How well the model does when all tokens get the same attention, in training as in the test."""
-    cell.refuse_heads("uniform", "ask uniform_performance of it, or choose another encoder")
+    """How well the model does when all tokens get the same attention, in training as in the test.
+
+    Of a transformer this is the attention of every head, and how far it is from the model's own is not asked.
+    """
     flat = [_uniform(model) for model in _of_all_seeds(cell)]
     own = next(model for model in flat if model.train.seed == cell.model.train.seed)
     found: list[Job] = [jobs.Evaluate(model, cell.data, cell.study.splits) for model in (cell.model, own)]
     found += [
         judging.Compare(answer(cell, cell.model), answer(cell, own), cell.data, split, {"against": "uniform"})
-        for split in cell.study.splits
+        for split in (() if cell.pretrained else cell.study.splits)
     ]
     if cell.model.train.seed == cell.study.seeds[0]:  # one difference over all seeds
         base, others = (
