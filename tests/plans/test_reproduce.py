@@ -122,9 +122,7 @@ def test_of_one_seed_what_compares_seeds_is_left_out_and_named() -> None:
     asked = Wish("wiegreffe-pinter-2019", datasets=("planted",))
     for one in (replace(asked, quick=True), replace(asked, seeds=1)):
         found = reproduction(one)
-        assert found.left_out == {
-            "seed_variance": "it compares 2 seeds or more, found 1; give --seeds 2"
-        }
+        assert found.left_out == {"seed_variance": "it compares 2 seeds or more, found 1; give --seeds 2"}
         assert found.study.tests == ("uniform", "guides", "trained_adversary")
     for one in (asked, replace(asked, quick=True, seeds=2)):
         assert reproduction(one).left_out == {}
@@ -132,7 +130,9 @@ def test_of_one_seed_what_compares_seeds_is_left_out_and_named() -> None:
 
 def test_what_compares_seeds_and_is_asked_for_by_name_needs_two() -> None:
     asked = Wish("wiegreffe-pinter-2019", tests=("seed_variance",), datasets=("planted",), seeds=1)
-    with pytest.raises(ConfigError, match="'seed_variance' compares seeds: expected two or more, found 0 alone"):
+    with pytest.raises(
+        ConfigError, match="'seed_variance' compares seeds: expected two or more, found 0 alone"
+    ):
         reproduction(asked)
 
 

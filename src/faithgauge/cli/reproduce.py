@@ -60,7 +60,9 @@ Fractions = Annotated[str, _several("--fractions", "Shares of the tokens to mask
 Embeddings = Annotated[
     Path | None, typer.Option(help="File of word vectors; drawn where none is given.", show_default=False)
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="One seed, two epochs, 100 texts, few λ: to see that it runs.")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="One seed, two epochs, 100 texts, few λ: to see that it runs.")
+]
 
 
 def command(

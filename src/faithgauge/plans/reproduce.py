@@ -212,9 +212,7 @@ def _recipes(wish: Wish, paper: Paper) -> tuple[Recipe, ...]:
     return tuple(chosen)
 
 
-def _with_enough_seeds(
-    recipes: tuple[Recipe, ...], wish: Wish
-) -> tuple[tuple[Recipe, ...], dict[str, str]]:
+def _with_enough_seeds(recipes: tuple[Recipe, ...], wish: Wish) -> tuple[tuple[Recipe, ...], dict[str, str]]:
     """Without those that compare more seeds than are asked for, unless they are asked for by name."""
     seeds = wish.seeds or (1 if wish.quick else None)
     if seeds is None or wish.tables or wish.figures or wish.tests:
