@@ -198,6 +198,7 @@ def test_texts_of_one_token_alone_have_no_attefa_and_say_why() -> None:
     (distance,) = [row for row in rows if row["measure"] == "attention_jsd"]
     assert isnan(distance["value"])
     assert distance["reason"] == "no text of two tokens or more"
+    assert "not defined" not in {row["reason"] for row in rows if row["measure"] not in ("roc_auc", "pr_auc")}
     assert all(row["reason"] for row in rows if isnan(row["value"]))
 
 

@@ -73,6 +73,25 @@ def test_the_example_of_roar_runs_and_its_rows_have_every_step_of_every_explaine
 
 
 @pytest.mark.slow
+def test_the_example_of_adversaries_runs_in_a_reduced_form(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One size of each training, and every coordinate that the example is about."""
+    small = ["data.strength=[0.8, 1.0]", "data.evidence=[1]", "model.temperature=[0.5, 2.0]"]
+    small += ["train.epochs=1", "adversary.epochs=1", "model.embed_size=4", "model.hidden_size=4"]
+    asked = [str(ROOT / "examples" / "adversaries.toml"), "--store", str(tmp_path / "store")]
+    asked += [word for one in small for word in ("--set", one)]
+    assert run(["run", *asked, "--executor", "inline"]) == 0
+    capsys.readouterr()
+    assert run(["results", *asked, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    for measure in ("attefa_cold", "attefa_best", "attefa_cap"):
+        assert len([row for row in rows if row["measure"] == measure]) == 2 * 2 * 2
+    starts = Counter(row["setting"]["start"] for row in rows if row["measure"] == "attefa")
+    assert starts == {"fresh": 8, "warm": 8}
+
+
+@pytest.mark.slow
 def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All but those on a data set that has to be fetched, and audits, whose tests have smaller models."""
     (tmp_path / "examples").mkdir()

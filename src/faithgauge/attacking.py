@@ -34,15 +34,8 @@ class Permute(Job):
 
 
 @dataclass(frozen=True, eq=False)
-class PermuteHeads(Job):
+class PermuteHeads(Permute):
     """As `Permute`, of a transformer: all of its heads, in the last layer and in all layers."""
-
-    model: Job
-    data: Job
-    split: Split = "test"
-    permutations: int = 100
-    instances: int | None = None
-    seed: int = 0
 
     def run(self, here: Here) -> None:
         from faithgauge.attacked import measured_of
@@ -56,8 +49,8 @@ class PermuteHeads(Job):
 
 
 @dataclass(frozen=True, eq=False)
-class SearchAdversary(Job):
-    """How far from the attention of each text a search gets while the output stays within each ε.
+class _Adversary(Job):
+    """What is asked of either adversary of a text; `how` and `seed` are those of the search.
 
     ``adversarial-SPLIT.npy`` has the furthest attention for the first ε, flat as the ids are.
     """
@@ -70,6 +63,11 @@ class SearchAdversary(Job):
     instances: int | None = None
     seed: int = 0
 
+
+@dataclass(frozen=True, eq=False)
+class SearchAdversary(_Adversary):
+    """How far from the attention of each text a search gets while the output stays within each ε."""
+
     def run(self, here: Here) -> None:
         from faithgauge.attacked import changed, searching
 
@@ -78,19 +76,11 @@ class SearchAdversary(Job):
 
 
 @dataclass(frozen=True, eq=False)
-class ExactAdversary(Job):
+class ExactAdversary(_Adversary):
     """How far from the attention of each text one can get at all; bounds where that is not known.
 
-    `how` and `seed` are those of the search that gives a lower bound.
+    A lower bound is what the search finds.
     """
-
-    model: Job
-    data: Job
-    split: Split = "test"
-    how: SearchConfig = field(default_factory=SearchConfig)
-    epsilon: tuple[float, ...] = (0.01,)
-    instances: int | None = None
-    seed: int = 0
 
     def run(self, here: Here) -> None:
         from faithgauge.attacked import exactly
@@ -98,9 +88,7 @@ class ExactAdversary(Job):
         _write(here, self, exactly(self.how, self.epsilon, self.seed), {"adversary": "exact"})
 
 
-def _write(
-    here: Here, job: Permute | SearchAdversary | ExactAdversary, how: Attack, setting: dict[str, Any]
-) -> None:
+def _write(here: Here, job: Permute | _Adversary, how: Attack, setting: dict[str, Any]) -> None:
     from faithgauge.attacked import attack, measured_of
     from faithgauge.explain.split import sample
 

@@ -289,8 +289,14 @@ def _column(**values: float) -> Part:
 
 _AT_CHANCE = "the base model is not above chance"
 _UNDEFINED = {
-    **dict.fromkeys(("output_distance", "attention_jsd"), "no text of two tokens or more"),
-    **dict.fromkeys(("attefa_cold", "attefa_best", "attefa_cap"), "neither output nor attention moved"),
+    **dict.fromkeys(
+        ("output_distance", "attention_jsd", "best_output_distance", "best_attention_jsd"),
+        "no text of two tokens or more",
+    ),
+    **dict.fromkeys(
+        ("attefa_cold", "attefa_best", "attefa_cap", "adversary_not_found"),
+        "neither output nor attention moved",
+    ),
     "attefa_adjusted": "the constant predictor moves no less than its attention",
     "attefa_cold_adjusted": "the constant predictor moves no less than its attention",
     "attefa": "neither output nor attention moved",

@@ -86,7 +86,10 @@ class Dot(nn.Module):
         """From now on every score is the negative of what it was."""
         layer = self.weight if self.weight is not None else self.query
         if isinstance(layer, nn.Identity):
-            raise UnsupportedError("dot attention with a query of its own size has no weights to negate")
+            raise UnsupportedError(
+                "dot attention with a query of its own size has no weights to negate; leave the start "
+                "'negated' out, or choose additive attention"
+            )
         layer.weight.data.neg_()  # type: ignore[operator]
 
 

@@ -85,14 +85,19 @@ def answer(cell: Cell, model: jobs.Train, *, everywhere: bool = False) -> jobs.A
 
 def _base(cell: Cell) -> jobs.Train:
     """The model that is opposed: the cell's own, or that of the study's first seed."""
+    refuse_uniform(cell)
+    if cell.study.adversary.base_seed == "own":
+        return cell.model
+    return with_seed(cell.model, cell.study.seeds[0])
+
+
+def refuse_uniform(cell: Cell) -> None:
+    """A base whose attention is the same whatever it learns: no adversary of its settings can move."""
     if cell.model.model.distribution == "uniform" and not cell.model.factory:
         raise UnsupportedError(
             "an adversary needs attention that is trained, found distribution 'uniform'; leave it out of "
             "this study: the test 'uniform' trains such models beside the others"
         )
-    if cell.study.adversary.base_seed == "own":
-        return cell.model
-    return with_seed(cell.model, cell.study.seeds[0])
 
 
 def _select_on(cell: Cell) -> Literal["validation", "test"]:

@@ -12,7 +12,7 @@ from faithgauge import jobs, judging
 from faithgauge.config import AdversaryConfig
 from faithgauge.engine.job import Job
 from faithgauge.errors import ConfigError
-from faithgauge.plans.adversaries import adversary, answer
+from faithgauge.plans.adversaries import adversary, answer, refuse_uniform
 from faithgauge.plans.grid import Cell, explained, with_seed
 
 GUIDED = "mlp"
@@ -71,6 +71,7 @@ def guides(cell: Cell) -> list[Job]:
     if cell.model.model.encoder == GUIDED:
         return []
     cell.refuse_heads("guides", "leave the test out, or choose another encoder")
+    refuse_uniform(cell)
     reader = replace(cell.model, model=replace(cell.model.model, encoder=GUIDED, hidden_size=None))
     opposed = adversary(cell, AdversaryConfig("kl", WEIGHT), cell.model)
     given: dict[str, Job] = {
