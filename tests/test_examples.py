@@ -85,8 +85,15 @@ def test_the_example_of_adversaries_runs_in_a_reduced_form(
     capsys.readouterr()
     assert run(["results", *asked, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
+    datasets = {
+        "planted@evidence=1", "planted@evidence=1,position=start",
+        "planted@evidence=1,strength=0.8", "planted@evidence=1,position=start,strength=0.8",
+    }  # fmt: skip
     for measure in ("attefa_cold", "attefa_best", "attefa_cap"):
-        assert len([row for row in rows if row["measure"] == measure]) == 2 * 2 * 2
+        found = [row for row in rows if row["measure"] == measure]
+        places = {(row["dataset"], row["setting"]["temperature"]) for row in found}
+        assert places == {(name, temperature) for name in datasets for temperature in (0.5, 2.0)}
+        assert len(found) == len(places)
     starts = Counter(row["setting"]["start"] for row in rows if row["measure"] == "attefa")
     assert starts == {"fresh": 8, "warm": 8}
 

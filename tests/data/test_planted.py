@@ -223,3 +223,9 @@ def test_neutral_words_are_not_in_the_public_opinion_lexicon(shared_data: Path):
     opinion = {line for file in files for line in file.read_text().splitlines() if not line.startswith(";")}
     used = {word for split in SPLITS for example in made().splits[split] for word in neutral_words(example)}
     assert used & opinion == set()
+
+
+def test_what_is_planted_otherwise_than_by_default_is_in_the_name() -> None:
+    assert planted(DataConfig("planted", seed=3)).full_name == "planted"
+    other = planted(DataConfig("planted", evidence=1, position="start", strength=0.8))
+    assert other.full_name == "planted@evidence=1,position=start,strength=0.8"

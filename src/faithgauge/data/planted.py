@@ -58,6 +58,7 @@ def planted(config: DataConfig) -> Dataset:
     accuracy is `bayes_accuracy`. The planted sentences stand at the `position`: before the neutral ones
     (start), after them (end), after the first half of them, rounded down (middle), or anywhere (scattered).
     The evidence of an example is the character ranges of its planted words, whichever polarity they have.
+    What is not as usual stands in the name of the data, as in planted@evidence=1,strength=0.8.
     """
     _check(config)
     fillers = _fillers(sum(SIZES.values()), generator(config.seed, "planted", "filler"))
@@ -71,7 +72,7 @@ def planted(config: DataConfig) -> Dataset:
         f"generated with seed {config.seed}; planted words in each text: {config.evidence}, "
         f"{config.position}, of strength {config.strength:g}; the best possible accuracy is {best:.4g}",
     )
-    return Dataset("planted", "", "single", CLASSES, splits, notes=notes)
+    return Dataset("planted", _unusual(config), "single", CLASSES, splits, notes=notes)
 
 
 def bayes_accuracy(evidence: int, strength: float) -> float:
@@ -86,6 +87,13 @@ def bayes_accuracy(evidence: int, strength: float) -> float:
     chance = [math.comb(evidence, k) * q**k * (1 - q) ** (evidence - k) for k in range(evidence + 1)]
     tie = chance[evidence // 2] / 2 if evidence % 2 == 0 else 0.0
     return math.fsum([*chance[evidence // 2 + 1 :], tie])
+
+
+def _unusual(config: DataConfig) -> str:
+    """What is planted otherwise than by default: without it, rows of such data could not be told apart."""
+    usual = DataConfig("planted")
+    values = {name: getattr(config, name) for name in ("evidence", "position", "strength")}
+    return ",".join(f"{name}={value}" for name, value in values.items() if value != getattr(usual, name))
 
 
 def _check(config: DataConfig) -> None:
