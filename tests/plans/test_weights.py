@@ -101,7 +101,7 @@ def test_a_pretrained_encoder_is_put_through_the_study_of_its_own(tmp_path: Path
     assert cell.model.model.encoder == "hf:small"
     assert (cell.model.train.epochs, cell.model.train.patience) == (40, 5)
     assert "rollout:special=true" in cell.study.explainers
-    assert {recipe.table for recipe in found.recipes} == {"1", "3", "4", "5", "9"}
+    assert {recipe.table for recipe in found.recipes} == {"1", "3", "4", "5", "7", "9"}
     kinds = [type(job).__name__ for job in found.targets]
     assert kinds == ["Agree", "Evaluate", "Evaluate"]
     distributions = [job.model.model.distribution for job in found.targets[1:]]  # type: ignore[attr-defined]

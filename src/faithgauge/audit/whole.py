@@ -90,6 +90,8 @@ def _possible(ready: Ready, name: str, choice: Choice) -> bool:
     cells = ready.trained if entry.trains else ready.adopted or ready.trained
     if not cells or ("seeds" in entry.needs and choice.seeds < 2):
         return False
+    if "attention" in entry.needs and not ready.here.attention:
+        return False
     return "explainers" not in entry.needs or len(choice.explainers) > 1
 
 
