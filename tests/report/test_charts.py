@@ -54,6 +54,16 @@ def test_every_chart_names_a_table_and_says_what_it_does_not_say() -> None:
         assert chart.says_not
 
 
+def test_curves_of_one_way_of_masking_are_shown_at_a_time_the_recursive_ones_first() -> None:
+    point = {"dataset": "d", "split": "test", "model": "m", "explainer": "lime", "measure": "f1_macro"}
+    point |= {"fraction": 0.1, "value": 0.5, "low": 0.4, "high": 0.6, "n": 3, "missing": 0}
+    spec = drawn({"roar": [{**point, "variant": name} for name in ("masked_training", "recursive")]})["roar"]
+    (choice,) = (one for one in spec["params"] if one["name"] == "choice_variant")
+    assert (choice["value"], choice["bind"]["options"]) == ("recursive", ["recursive", "masked_training"])
+    alone = drawn({"roar": [{**point, "variant": None}]})["roar"]
+    assert not [one for one in alone["params"] if one["name"] == "choice_variant"]
+
+
 def test_the_choice_of_all_classes_is_not_a_choice_of_every_row(specs: Any) -> None:
     """With the rows of all texts and those of each class in one table, one of them is shown at a time."""
     parameters = {one["name"]: one for one in specs["erasure"]["params"] if "bind" in one}

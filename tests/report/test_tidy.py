@@ -131,6 +131,22 @@ def test_curves_are_a_mean_over_seeds_at_each_fraction_of_each_variant(tmp_path:
     ]
 
 
+def test_a_variant_of_a_curve_is_named_by_what_is_not_the_same_in_all(tmp_path: Path) -> None:
+    rows = [
+        {
+            "explainer": "lime",
+            "measure": "f1_macro",
+            "fraction": 0.1,
+            "value": 0.5,
+            "setting": f'{{"embed_size":300,"epochs":3,"masking":"{masking}"}}',
+        }
+        for masking in ("recursive", "masked_training")
+    ]
+    both = table(audit_of(tmp_path, rows), "roar")
+    assert [row["variant"] for row in both] == ["masked_training", "recursive"]
+    assert [row["variant"] for row in table(audit_of(tmp_path, rows[:1]), "roar")] == [None]
+
+
 def test_distances_are_means_over_texts_of_one_model_each(tmp_path: Path) -> None:
     setting = '{"against":"adversary","lambda":0.001}'
     rows = by_text([0.1, 0.3], measure="output_distance", versus="base model", setting=setting)

@@ -66,7 +66,7 @@ def variants(rows: Rows, *keys: str) -> Iterator[tuple[str, Rows]]:
     varied = [key for key in keys if key in rows.codes]
     for own, some in rows.groups(*varied):
         parts = [
-            word if key in ("against", "start") else f"{SIGNS.get(key, key)} {word}"
+            word if key in ("against", "start", "masking") else f"{SIGNS.get(key, key)} {word}"
             for key, word in own.items()
             if word is not None
         ]

@@ -133,10 +133,15 @@ def attefa(audit: Audit) -> Iterator[Row]:
 
 
 def roar(audit: Audit) -> Iterator[Row]:
-    """The metric of models trained again without the tokens that each explainer puts first."""
+    """The metric of models trained again without the tokens that each explainer puts first.
+
+    What all curves have in common, such as how models were trained, is no part of the name of a variant.
+    """
     rows = _rows(audit, lambda rows: ~np.isnan(rows.fraction))
     settled = {"attention", "distribution", "selected_on", "vectors", "setting", "seeds"}
-    keys = [name for name in rows.codes if name not in (*WORDS, *settled)]
+    keys = [
+        name for name, codes in rows.codes.items() if name not in (*WORDS, *settled) and len(set(codes)) > 1
+    ]
     for variant, some in variants(rows, *keys):
         for row in by_seed(some, "explainer", "measure", "fraction"):
             yield {"variant": variant or None} | row

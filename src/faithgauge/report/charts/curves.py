@@ -12,7 +12,7 @@ def roar(tables: Tables) -> alt.LayerChart | None:
     rows = main(tables.get("roar", ()))
     if not rows:
         return None
-    variants, measures = distinct(rows, "variant"), distinct(rows, "measure")
+    variants, measures = distinct(rows, "variant", first=("recursive",)), distinct(rows, "measure")
     names = distinct(rows, "explainer")
     data = values(
         rows, *("explainer", "variant", "measure", "fraction", "value", "low", "high", "n", "missing")
@@ -23,13 +23,10 @@ def roar(tables: Tables) -> alt.LayerChart | None:
     base = alt.Chart(data, height=320).encode(
         x=x,
         color=alt.Color("explainer:N", scale=colours(names), sort=names, title=None, legend=shown_full),
-        detail="variant:N",
     )
     shown = alt.when(legend).then(alt.value(1)).otherwise(alt.value(0.08))
     y = alt.Y("value:Q", title="metric after training again", scale=alt.Scale(zero=False))
     line = base.mark_line(strokeWidth=2.2).encode(y=y, opacity=shown)
-    if len(variants) > 1:
-        line = line.encode(strokeDash=alt.StrokeDash("variant:N", title=None))
     band = base.mark_area(clip=True).encode(
         y=alt.Y("low:Q", title="metric after training again"),
         y2="high",
@@ -44,5 +41,5 @@ def roar(tables: Tables) -> alt.LayerChart | None:
         opacity=shown,
         tooltip=said,
     )
-    choices = {"measure": ("Measure", measures)}
+    choices = {"measure": ("Measure", measures), "variant": ("Tokens masked", variants)}
     return layers(band, line, point.add_params(legend), choices=choices)

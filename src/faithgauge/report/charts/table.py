@@ -62,7 +62,8 @@ CHARTS: Table[Chart] = Table(
             "And when the model may learn again without them?",
             "The tokens that each explainer puts first are masked and a new model is trained on what is "
             "left. The sooner its curve falls below that of random, the more those tokens were needed. "
-            "Bands are 95 % intervals over seeds.",
+            "Bands are 95 % intervals over seeds. The curves of masked training, where they are chosen, are "
+            "of one model that knows masked texts, and not of new ones.",
             "Where a task can be solved by several words, a curve stays up although the explanation is "
             "right.",
             "roar",
