@@ -133,6 +133,7 @@ def test_a_base_with_uniform_attention_cannot_be_opposed(tmp_path: Path, test: s
             "s.toml: [adversary] weights: input should be greater than or equal to 0, found -0.1",
         ),
         ("weights = []", "s.toml: [adversary] weights: expected one value or more, found none"),
+        ("weights = {planted = []}", "s.toml: [adversary] weights: expected one value or more, found none"),
         ("epoch = 3", "s.toml: [adversary] unknown key 'epoch': did you mean 'epochs'?"),
         ("epochs = 0", "s.toml: [adversary] epochs: input should be greater than or equal to 1, found 0"),
         ('starts = ["frsh"]', "s.toml: [adversary] starts: expected a start such as fresh, warm, "),

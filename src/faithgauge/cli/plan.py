@@ -180,7 +180,7 @@ def _estimate(plan: Plan) -> str:
     text = f"About {duration(plan.work)} of work, {duration(plan.wall)} with {plan.workers} at once"
     text += f"; up to {size(max(cost.memory for cost in known))} for each worker"
     unknown = len(left) - len(known)
-    return text + (f"; unknown for {unknown} more jobs." if unknown else ".")
+    return text + (f"; unknown for {unknown} more jobs: --probe computes one of each." if unknown else ".")
 
 
 def _document(plan: Plan, name: str, store: Store) -> dict[str, Any]:

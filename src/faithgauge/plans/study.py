@@ -129,7 +129,7 @@ def _top(name: str, written: Mapping[str, Any], places: Places) -> Study:
         plans["attack"]["epsilon"] = [epsilon]
     for table, kind, own in (("", Study, values), *((name, PLANS[name], plans[name]) for name in PLANS)):
         for key, value in own.items():
-            if value == []:
+            if value == [] or (isinstance(value, Mapping) and [] in value.values()):
                 raise ConfigError(f"{places.of(table, key)}: expected one value or more, found none")
             _check(kind, table, key, value, places)
     study = checked(Study, values | plans, strict=True)
