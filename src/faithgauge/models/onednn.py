@@ -2,7 +2,7 @@
 
 torch takes MKL for dense matrices, and oneDNN for convolutions. A linear map is a convolution of width 1
 whose channels stand last, which is how the states of a batch lie in memory: nothing is copied, and the
-results are the same but for rounding. Only for inference: where a gradient is recorded nothing changes.
+results are the same but for rounding. The gradients of a convolution are oneDNN's as well.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ def _suits(values: Any, weight: Any, bias: Any) -> bool:
         and values.device.type == "cpu"
         and values.dtype == weight.dtype == torch.float32
         and values.numel() >= _LEAST
-        and not torch.is_grad_enabled()
         and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     )
 

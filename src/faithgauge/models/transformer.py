@@ -143,7 +143,7 @@ class Transformer(nn.Module):
     def only_logits(self) -> Iterator[None]:
         """Inside, `forward` may leave out whatever the logits do not depend on; no gradient is recorded."""
         own = self.distribution != "softmax"
-        with torch.inference_mode(), OneDNN(), nullcontext() if own else first_only(self.network):
+        with torch.inference_mode(), nullcontext() if own else first_only(self.network):
             yield
 
     def _attending(self, given: Tensor | None = None) -> AbstractContextManager[object]:
@@ -164,7 +164,8 @@ class Transformer(nn.Module):
         if batch.segments is not None and int(getattr(self.config, "type_vocab_size", 0) or 0) > 1:
             types["token_type_ids"] = batch.segments.to(batch.ids.dtype)
         mask = batch.valid.to(batch.ids.dtype)
-        return self.network(inputs_embeds=vectors, attention_mask=mask, **types, **options)
+        with OneDNN():
+            return self.network(inputs_embeds=vectors, attention_mask=mask, **types, **options)
 
     def _refuse_what_is_too_long(self, batch: Batch) -> None:
         if batch.ids.shape[1] > self.positions:

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from faithgauge.encode.batching import collate, reading_batches
 from faithgauge.errors import ConfigError, UnsupportedError
-from faithgauge.models.onednn import OneDNN
 from faithgauge.models.stack import Stack, stack_of
 from faithgauge.train.predict import device_of
 from faithgauge.types import Batch, Encoded
@@ -83,7 +82,7 @@ def _states(model: nn.Module, encoded: Encoded, layers: int) -> Tensor:
     stack, found = _stack(model), torch.empty(0)
     training = model.training
     model.eval()
-    with torch.no_grad(), OneDNN(), stack.only(list(stack.layers)[:layers]):
+    with torch.no_grad(), stack.only(list(stack.layers)[:layers]):
         for rows in reading_batches(encoded.ids.lengths()):
             batch = collate(encoded, rows, classes=cast("int", model.n_classes), device=device_of(model))
             hidden = model(batch).hidden.cpu()
