@@ -4,8 +4,8 @@
 
 Only numbers that were computed stand on the page, by data set and encoder; a published number that lies
 outside our interval is marked. With fewer than three seeds intervals are over texts alone. Numbers of single
-seeds are a table with a line for each seed, those by fraction one for each metric, with a column for each
-fraction.
+seeds, or by λ, are a table with a line for each; those by fraction are one for each metric, with a column for
+each fraction.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import Any
 HEAD = "| what | published | ours | 95 % interval | difference | texts | seeds |"
 NAMED = frozenset({"class", "seed", "lambda", "start", "guide"})
 """Keys whose values do not say what they are."""
+LINES = ("seed", "lambda")
+"""Keys by which numbers are a table of their own, a line for each value."""
 RULE = "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
 
 
@@ -30,9 +32,10 @@ def main(title: str, command: str, seconds: str, file: str) -> None:
     for where in sorted({_where(row) for row in rows}):
         mine = [row for row in rows if _where(row) == where]
         print(f"### {' '.join(where)}\n\n{HEAD}\n{RULE}")
-        print("\n".join(_line(row) for row in mine if "seed" not in row))
-        for part in _kinds(row for row in mine if "seed" in row):
-            print(f"\n{_by_seed(part)}")
+        print("\n".join(_line(row) for row in mine if not any(key in row for key in LINES)))
+        for key in LINES:
+            for part in _kinds((row for row in mine if key in row), key):
+                print(f"\n{_by(key, part)}")
         notes = sorted({row["note"].partition("; mean and std")[0] for row in mine} - {""})
         print("\n" + "; ".join(notes) + ".\n" if notes else "")
     for where in sorted({(*_where(row), row["metric"]) for row in points}):
@@ -59,25 +62,22 @@ def _line(row: dict[str, Any]) -> str:
     return f"| {what} | {' | '.join(numbers)} | {interval} | {marked} | {counts} |"
 
 
-def _kinds(rows: Iterable[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """The rows of single seeds, those together that differ in nothing but seed and metric."""
+def _kinds(rows: Iterable[dict[str, Any]], key: str) -> list[list[dict[str, Any]]]:
+    """The rows that have this key, those together that differ in nothing but it and the metric."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        found.setdefault(_keys(row, without=("seed",)), []).append(row)
+        found.setdefault(_keys(row, without=(key,)), []).append(row)
     return list(found.values())
 
 
-def _by_seed(rows: list[dict[str, Any]]) -> str:
-    """A line for each seed, a column for each metric: ours, and in brackets what is published."""
+def _by(key: str, rows: list[dict[str, Any]]) -> str:
+    """A line for each value of the key, a column for each metric: ours, and in brackets what is published."""
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    what = _keys(rows[0], without=("seed",))
-    lines = [
-        f"| {what}, seed (published) | " + " | ".join(metrics) + " |",
-        "| --- |" + " ---: |" * len(metrics),
-    ]
-    for seed in dict.fromkeys(row["seed"] for row in rows):
-        own = {row["metric"]: row for row in rows if row["seed"] == seed}
-        lines.append(f"| {seed} | " + " | ".join(_both(own.get(metric)) for metric in metrics) + " |")
+    title = ", ".join(filter(None, [_keys(rows[0], without=(key,)), f"{key} (published)"]))
+    lines = [f"| {title} | " + " | ".join(metrics) + " |", "| --- |" + " ---: |" * len(metrics)]
+    for value in sorted({row[key] for row in rows}, key=float):
+        own = {row["metric"]: row for row in rows if row[key] == value}
+        lines.append(f"| {value} | " + " | ".join(_both(own.get(metric)) for metric in metrics) + " |")
     return "\n".join(lines)
 
 
