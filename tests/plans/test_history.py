@@ -39,7 +39,9 @@ def stored(folder: Path, seconds: dict[Job, float]) -> Store:
     for job, value in seconds.items():
         path = store.place(key_of(job)) / PROVENANCE
         facts = json.loads(path.read_text())
-        path.write_text(json.dumps(facts | {"seconds": value, "peak_memory": int(value * 1e6)}))
+        path.write_text(
+            json.dumps(facts | {"seconds": value, "cpu_seconds": value, "peak_memory": int(value * 1e6)})
+        )
     return store
 
 
@@ -52,6 +54,16 @@ def test_a_job_costs_the_median_of_those_that_differ_in_nothing_but_the_seed(tmp
     cost = History(store, graph([new])).cost(key_of(new))
     assert cost is not None
     assert (cost.seconds, cost.memory, cost.fields) == (2.0, 6_000_000, 0)
+
+
+def test_seconds_that_other_work_took_of_a_job_are_not_counted(tmp_path: Path) -> None:
+    done, new = fit("mlp", seed=0), fit("mlp", seed=9)
+    store = stored(tmp_path, {done: 2.0})
+    path = store.place(key_of(done)) / PROVENANCE
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"seconds": 5.0}))
+    cost = History(store, graph([new])).cost(key_of(new))
+    assert cost is not None
+    assert cost.seconds == 2.0
 
 
 def test_without_such_a_job_it_costs_what_those_cost_that_differ_least(tmp_path: Path) -> None:

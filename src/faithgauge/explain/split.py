@@ -21,6 +21,9 @@ from faithgauge.models.question import Known, Question, swap
 from faithgauge.seeds import generator
 from faithgauge.types import Batch, Encoded, Importance, Ragged
 
+PLACES = 4_096
+"""Of a batch, padding included: a graph of more of them is slower and takes more memory."""
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -53,7 +56,7 @@ def explain_split(
     done, training = 0, model.training
     model.eval()
     with frozen(model):
-        for some in reading_batches(encoded.ids.lengths()[chosen]):
+        for some in reading_batches(encoded.ids.lengths()[chosen], PLACES):
             own = chosen[some]
             batch = _collated(model, encoded, own)
             found = explain_batch(model, batch, asked, known=known, evidence=_evidence(encoded, own, batch))

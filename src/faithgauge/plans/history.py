@@ -88,10 +88,15 @@ class History:
         return Cost(median(seconds for seconds, _ in spent), max(memory for _, memory in spent), least)
 
     def _spent(self, key: str) -> tuple[float, int] | None:
-        """Seconds and bytes of one stored job; None where its provenance is damaged."""
+        """Seconds and bytes of one stored job; None where its provenance is damaged.
+
+        Seconds are those of a machine with nothing else to do: on the clock, or of the processor where these
+        are fewer, as other work took it away.
+        """
         try:
             told = read_json(self.store.place(key) / PROVENANCE)
-            return float(told["seconds"]), int(told["peak_memory"])
+            seconds = min(float(told["seconds"]), float(told.get("cpu_seconds", told["seconds"])))
+            return seconds, int(told["peak_memory"])
         except (DataError, KeyError, ValueError, TypeError):
             return None
 
