@@ -4,8 +4,8 @@
 
 Only numbers that were computed stand on the page, by data set and encoder; a published number that lies
 outside our interval is marked. With fewer than three seeds intervals are over texts alone. Numbers of single
-seeds, or by λ, are a table with a line for each; those by fraction are one for each metric, with a column for
-each fraction.
+seeds, or by λ, are a table with a line for each; those by the share or the number of tokens are one for each
+metric, with a column for each step.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ NAMED = frozenset({"class", "seed", "lambda", "start", "guide"})
 """Keys whose values do not say what they are."""
 LINES = ("seed", "lambda")
 """Keys by which numbers are a table of their own, a line for each value."""
+STEPS = {"fraction": "the share of the tokens", "count": "the number of tokens"}
+"""Keys by which numbers are curves, a column for each value."""
 RULE = "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
 
 
@@ -28,7 +30,7 @@ def main(title: str, command: str, seconds: str, file: str) -> None:
     document = json.loads(Path(file).read_text(encoding="utf-8"))
     print(f"\n## {title}\n\n```sh\n{command}\n```\n\nComputed in {seconds}.\n")
     every = [row for row in document["rows"] if row["ours"] is not None]
-    rows, points = ([row for row in every if ("fraction" in row) == wanted] for wanted in (False, True))
+    rows = [row for row in every if not any(step in row for step in STEPS)]
     for where in sorted({_where(row) for row in rows}):
         mine = [row for row in rows if _where(row) == where]
         print(f"### {' '.join(where)}\n\n{HEAD}\n{RULE}")
@@ -38,9 +40,11 @@ def main(title: str, command: str, seconds: str, file: str) -> None:
                 print(f"\n{_by(key, part)}")
         notes = sorted({row["note"].partition("; mean and std")[0] for row in mine} - {""})
         print("\n" + "; ".join(notes) + ".\n" if notes else "")
-    for where in sorted({(*_where(row), row["metric"]) for row in points}):
-        mine = [row for row in points if (*_where(row), row["metric"]) == where]
-        print(f"### {' '.join(where)} by the share masked\n\n{_curves(mine)}\n")
+    for step, title in STEPS.items():
+        points = [row for row in every if step in row]
+        for where in sorted({(*_where(row), row["metric"]) for row in points}):
+            mine = [row for row in points if (*_where(row), row["metric"]) == where]
+            print(f"### {' '.join(where)} by {title}\n\n{_curves(mine, step)}\n")
     print("| claim | verdict | evidence |\n| --- | --- | --- |")
     for finding in document["findings"]:
         if finding["verdict"] != "untested":
@@ -88,13 +92,13 @@ def _both(row: dict[str, Any] | None) -> str:
     return f"{_number(row['ours'], None)} ({published})" if published else _number(row["ours"], None)
 
 
-def _curves(rows: list[dict[str, Any]]) -> str:
-    """A line for each measure and way of masking, a column for each fraction."""
-    steps = sorted({row["fraction"] for row in rows}, key=float)
+def _curves(rows: list[dict[str, Any]], step: str) -> str:
+    """A line for each measure and way of masking, a column for each step."""
+    steps = sorted({row[step] for row in rows}, key=float)
     lines = ["| measure | " + " | ".join(steps) + " |", "| --- |" + " ---: |" * len(steps)]
     for name in dict.fromkeys(_name(row) for row in rows):
-        own = {row["fraction"]: row for row in rows if _name(row) == name}
-        lines.append(f"| {name} | " + " | ".join(_point(own.get(step)) for step in steps) + " |")
+        own = {row[step]: row for row in rows if _name(row) == name}
+        lines.append(f"| {name} | " + " | ".join(_point(own.get(one)) for one in steps) + " |")
     return "\n".join(lines)
 
 
