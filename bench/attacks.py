@@ -8,15 +8,13 @@ uneven and moves the output.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
-from statistics import median
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from bench.measure import Row, cpu_seconds, sst_sized
+from bench.measure import Row, medians, sst_sized
 from faithgauge.attacked import flat
 from faithgauge.config import ModelConfig, SearchConfig
 from faithgauge.encode.batching import collate, reading_batches
@@ -70,7 +68,7 @@ class Encoded:
 
 
 def _permutations(found: list[Encoded]) -> Iterator[Row]:
-    seconds = _medians(
+    seconds = medians(
         {
             "ours": lambda: [permutation_tvd(one.readout, permutations=PERMUTATIONS) for one in found],
             "batched": lambda: [decoded(one, batched_order) for one in found],
@@ -120,7 +118,7 @@ def _adversaries(found: list[Encoded]) -> Iterator[Row]:
     offsets = np.arange(LONG[0] + 1) * LONG[1]
     long = Ragged(random.dirichlet([0.5] * LONG[1], LONG[0]).ravel(), offsets)
     logits = Ragged(2 * random.normal(size=offsets[-1]), offsets)
-    seconds = _medians(
+    seconds = medians(
         {
             "search": lambda: [adversarial_search(one.readout, JAIN_WALLACE) for one in found],
             "loop": lambda: [plain_search(one, short) for one in found],
@@ -175,15 +173,3 @@ def _all(found: list[Encoded]) -> tuple[Ragged, Ragged]:
         values = np.concatenate([one.values for one in ragged])
         joined.append(Ragged(values, np.concatenate([[0], lengths.cumsum()])))
     return joined[0], joined[1]
-
-
-def _medians(works: dict[str, Callable[[], object]], repeats: int = 3) -> dict[str, float]:
-    """CPU seconds of each, in turns, after one turn that does not count."""
-    times: dict[str, list[float]] = {name: [] for name in works}
-    for turn in range(repeats + 1):
-        for name, work in works.items():
-            gc.collect()
-            seconds = cpu_seconds(work)
-            if turn:
-                times[name].append(seconds)
-    return {name: median(found) for name, found in times.items()}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
@@ -38,6 +40,18 @@ def cpu_seconds(work: Callable[[], object]) -> float:
     started = time.process_time()
     work()
     return time.process_time() - started
+
+
+def medians(works: dict[str, Callable[[], object]], repeats: int = 3) -> dict[str, float]:
+    """CPU seconds of each, in turns, after one turn that does not count."""
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for turn in range(repeats + 1):
+        for name, work in works.items():
+            gc.collect()
+            seconds = cpu_seconds(work)
+            if turn:
+                times[name].append(seconds)
+    return {name: median(found) for name, found in times.items()}
 
 
 def sst_sized() -> tuple[Encoded, int]:

@@ -8,15 +8,13 @@ at the best of several batch sizes. Leave-one-out is compared with one forward p
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
-from statistics import median
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bench.measure import Row, cpu_seconds
+from bench.measure import Row, medians
 from bench.plain import Plain
 from faithgauge.config import ModelConfig
 from faithgauge.explain.kernel_shap import kernel_shap
@@ -91,7 +89,7 @@ def _against_captum(
         works: dict[str, Callable[[], object]] = {"ours": ours}
         for size in (1, *BATCHES):
             works[str(size)] = lambda size=size, theirs=theirs: theirs(plain, batch, size)
-        seconds = _medians(works)
+        seconds = medians(works)
         single, best = seconds["1"], min(seconds[str(size)] for size in BATCHES)
         title = f"{name}, {length} tokens, captum"
         yield Row(f"{title} one by one", single / seconds["ours"], one, seconds["ours"], single, "CPU s")
@@ -155,21 +153,9 @@ def _against_one_by_one(
                 changes.append(plain(ids[None]) - torch.cat(rest))
             return torch.stack(changes)
 
-    seconds = _medians({"ours": lambda: leave_one_out(model, batch, question), "theirs": one_by_one}, 5)
+    seconds = medians({"ours": lambda: leave_one_out(model, batch, question), "theirs": one_by_one}, 5)
     ratio = seconds["theirs"] / seconds["ours"]
     title = f"leave-one-out, {length} tokens, {n} text{'s' if n > 1 else ''}"
     yield Row(f"{title}, one by one", ratio, goal, seconds["ours"], seconds["theirs"], "CPU s")
     gap = float((leave_one_out(model, batch, question).scores[:, 1:-1] - one_by_one()).abs().max())
     yield Row(f"{title}, largest gap", gap, None, gap, 0.0, "")
-
-
-def _medians(works: dict[str, Callable[[], object]], repeats: int = 3) -> dict[str, float]:
-    """CPU seconds of each, in turns, after one turn that does not count."""
-    times: dict[str, list[float]] = {name: [] for name in works}
-    for turn in range(repeats + 1):
-        for name, work in works.items():
-            gc.collect()
-            seconds = cpu_seconds(work)
-            if turn:
-                times[name].append(seconds)
-    return {name: median(found) for name, found in times.items()}

@@ -14,7 +14,7 @@ from torch import Tensor
 from faithgauge.errors import UnsupportedError
 from faithgauge.models import pretrained, store
 from faithgauge.models.attention import DISTRIBUTIONS
-from faithgauge.models.replaced import Replacement, attending, permuted
+from faithgauge.models.replaced import Replacement, attending
 from faithgauge.models.transformer import Transformer
 from faithgauge.types import Batch
 
@@ -180,25 +180,6 @@ def test_attention_that_cannot_be_replaced_is_refused() -> None:
         "transformers' attention interface (BERT, DistilBERT, RoBERTa, ELECTRA, ALBERT); choose one of "
         "these, or a test that reads attention only"
     )
-
-
-def test_permuted_rows_have_the_same_weights_on_the_same_tokens() -> None:
-    batch = two_texts()
-    own = heads(Transformer(tiny.network()), batch, Replacement())
-    moved = permuted(own, batch.valid, 3)
-    torch.testing.assert_close(moved.sort(-1).values, own.sort(-1).values)
-    assert (moved[1, ..., 3:] == 0).all()
-    assert not torch.equal(moved, own)
-    assert torch.equal(moved, permuted(own, batch.valid, 3))
-    assert not torch.equal(moved, permuted(own, batch.valid, 4))
-
-
-def test_every_order_is_as_likely() -> None:
-    """Of two real tokens: about half of 4,000 rows are exchanged."""
-    own = torch.tensor([0.7, 0.3, 0.0]).expand(1, 2000, 1, 3, 3)
-    valid = torch.tensor([[True, True, False]])
-    share = (permuted(own, valid, 0)[..., :2, 0] < 0.5).float().mean().item()
-    assert share == pytest.approx(0.5, abs=0.03)
 
 
 def test_importing_it_does_not_import_transformers() -> None:

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cache
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from faithgauge.models.replaced import register
 from faithgauge.models.stack import stack_of
 
 NAME = "faithgauge-first"
@@ -52,7 +52,7 @@ def first_only(network: Any) -> Iterator[None]:
     def widen(_module: nn.Module, _args: tuple[Any, ...]) -> Tensor:
         return states[0]
 
-    _register()
+    register(NAME, _attend)
     with ExitStack() as hooks:
         hooks.enter_context(_named(network))
         hooks.callback(last.whole.register_forward_pre_hook(narrow).remove)
@@ -82,15 +82,6 @@ def _named(network: Any) -> Iterator[None]:
         yield
     finally:
         network.set_attn_implementation(before)
-
-
-@cache
-def _register() -> None:
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import eager_mask
-
-    AttentionInterface.register(NAME, _attend)
-    AttentionMaskInterface.register(NAME, eager_mask)
 
 
 def _attend(

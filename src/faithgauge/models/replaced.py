@@ -7,7 +7,7 @@ under the same name: without one transformers would let padding be attended to, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -81,20 +81,14 @@ def attending(network: Any, how: Replacement = Replacement()) -> Iterator[list[A
         network.set_attn_implementation(before)
 
 
-def permuted(
-    attentions: Float[Tensor, "batch layer head token token"], valid: Bool[Tensor, "batch token"], seed: int
-) -> Float[Tensor, "batch layer head token token"]:
-    """The weights of every row in another order, drawn anew for each row; padding keeps none.
+@cache
+def register(name: str, attend: Callable[..., tuple[Tensor, Tensor | None]]) -> None:
+    """An attention in the tables of transformers, with its mask."""
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import eager_mask
 
-    Paper: jain-wallace-2019, section 4.2.1 (one attention over the tokens).
-    """
-    drawn = torch.rand(attentions.shape, generator=torch.Generator().manual_seed(seed)).to(attentions.device)
-    here = valid[:, None, None, None].expand_as(attentions)
-    # What is there first, in its own order; then the same places in the drawn order.
-    places = torch.where(here, 0.0, 2.0).argsort(dim=-1, stable=True)
-    order = torch.where(here, drawn, 2.0).argsort(dim=-1, stable=True)
-    moved = torch.zeros_like(attentions).scatter(-1, order, attentions.gather(-1, places))
-    return moved.masked_fill(~here, 0.0)
+    AttentionInterface.register(name, attend)
+    AttentionMaskInterface.register(name, eager_mask)
 
 
 def _take_over(network: Any) -> None:
@@ -104,17 +98,8 @@ def _take_over(network: Any) -> None:
             "a model that uses transformers' attention interface (BERT, DistilBERT, RoBERTa, ELECTRA, "
             "ALBERT); choose one of these, or a test that reads attention only"
         )
-    _register()
+    register(NAME, _attend)
     network.set_attn_implementation(NAME)
-
-
-@cache
-def _register() -> None:
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import eager_mask
-
-    AttentionInterface.register(NAME, _attend)
-    AttentionMaskInterface.register(NAME, eager_mask)
 
 
 def _attend(
